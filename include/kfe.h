@@ -149,6 +149,11 @@ KFE_API int kfe_context_ranks(const kfe_context *ctx);
  * failed, whose number is in kfe_error_message unless all have the same message. Every process must call it after each call of the
  * library, since after a failure of one the others do not have a result. Without a cluster it returns `status`. */
 KFE_API kfe_status kfe_context_agree(kfe_context *ctx, kfe_status status);
+/* Lets kfe_fit save the state of its long loops to the file `path`, whole or not at all, each time that at least `seconds` have
+ * passed since the last time, and saving has taken at most a twentieth of the time. With `resume`, a fit goes on from the state in
+ * the file if it exists, and ends with the same model; a file of another spec, seed or data is refused with KFE_EINPUT. The file
+ * stays after the fit: delete it when the model is safe. path NULL: nothing is saved (the default). */
+KFE_API kfe_status kfe_context_set_checkpoint(kfe_context *ctx, const char *path, double seconds, int resume);
 /* How messages write parameters: as options in C, as flags of the command line, as Python keywords or as arguments in R. */
 typedef enum kfe_wording {
     KFE_WORDING_C,      /* missing=mean, the default */

@@ -12,6 +12,8 @@
 
 /* The summary names at most this many kernels. */
 enum { KERNELS_SHOWN = 4 };
+/* Seconds between two checkpoints. */
+#define CHECKPOINT_SECONDS 60
 
 static kfe_status print_json(cli_session *session, const kfe_model *model)
 {
@@ -205,6 +207,36 @@ cleanup:
     return status;
 }
 
+/* ---- checkpoints ---- */
+
+static kfe_status set_checkpoint(cli_session *session)
+{
+    const cli_arguments *arguments = &session->arguments;
+    const char *path = cli_value(arguments, "checkpoint");
+    const char *every = cli_value(arguments, "checkpoint-every");
+
+    if (!path && (every || cli_value(arguments, "resume")))
+        return cli_fail(session, "--%s needs --checkpoint FILE", every ? "checkpoint-every" : "resume");
+    if (!path)
+        return KFE_OK;
+    if (cli_value(arguments, "stream"))
+        return cli_fail(session,
+                        "--checkpoint and --stream cannot be used together: a stream has no long loop");
+    if (strcmp(path, cli_value(arguments, "output")) == 0)
+        return cli_fail(session, "--checkpoint and -o name the same file, %s", cli_shown(path));
+    return kfe_context_set_checkpoint(session->ctx, path, every ? strtod(every, NULL) : CHECKPOINT_SECONDS,
+                                      cli_value(arguments, "resume") != NULL);
+}
+
+/* The model is written: the checkpoint is of no more use. */
+static void remove_checkpoint(cli_session *session)
+{
+    const char *path = cli_value(&session->arguments, "checkpoint");
+
+    if (path && kfe_context_rank(session->ctx) == 0)
+        (void)remove(path);
+}
+
 /* ---- the command ---- */
 
 static kfe_status run(cli_session *session)
@@ -221,6 +253,7 @@ static kfe_status run(cli_session *session)
     CLI_TRY(cli_page_check(session));
     CLI_TRY(cli_make_spec(session, cli_value(&session->arguments, "method"), 1, &spec));
     CLI_TRY(kfe_spec_check(session->ctx, spec, NULL, NULL));
+    CLI_TRY(set_checkpoint(session));
     if (cli_value(&session->arguments, "stream")) {
         status = run_stream(session, spec);
         goto cleanup;
@@ -229,6 +262,7 @@ static kfe_status run(cli_session *session)
     CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&options), &train));
     CLI_TRY(kfe_fit(session->ctx, spec, train, &model));
     CLI_TRY(kfe_model_save(session->ctx, model, cli_value(&session->arguments, "output")));
+    remove_checkpoint(session);
     cli_progress_erase();
     if (session->json)
         CLI_TRY(print_json(session, model));
@@ -256,6 +290,15 @@ static const cli_flag flags[] = {
     CLI_SWITCH("stream", "read TRAIN in parts and keep sums only: for files larger than memory, read one "
                          "after the other; linear "
                          "methods, and kernel methods with --landmarks"),
+    CLI_TEXT("checkpoint", 0, "FILE",
+             "save the state of long loops to FILE now and then, so that --resume can go on from it; FILE is "
+             "deleted "
+             "when the model is written"),
+    CLI_INT("checkpoint-every", "60", 0, 1000000,
+            "seconds between two checkpoints; 0: after every iteration"),
+    CLI_SWITCH("resume",
+               "go on from the state in the file of --checkpoint, if there is one; everything else must be "
+               "given as before"),
     CLI_JSON,
     CLI_FLAGS_END};
 
@@ -274,6 +317,7 @@ const cli_command cli_command_fit = {
         "  kfe fit -m koc -k rbf:gamma=0.2 train.csv -o model.kfe\n"
         "  kfe fit -m koc -k rbf:gamma=0.2 --learner svm --C 10 train.csv -o model.kfe\n"
         "  kfe fit -m kpca --dim 5 -k poly:degree=2 --label none --scale standard table.tsv -o model.kfe\n"
+        "  kfe fit -m kpca -k rbf --checkpoint fit.state --resume big.npy -o model.kfe\n"
         "  kfe fit --stream -m kfd --landmarks 1000 --learner ls 'train-1.npy' 'train-2.npy' -o model.kfe\n",
     .flags = flags,
     .uses = CLI_USES_READING | CLI_USES_FITTING | CLI_SHOWS_NOTICES,

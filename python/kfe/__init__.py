@@ -17,6 +17,7 @@ slow to import; ``import kfe`` alone does not import it.
 from __future__ import annotations
 
 from . import _tables
+from ._checkpoint import checkpoint
 from ._errors import (CancelledError, DeviceError, FileError, InputError, InvalidArgumentError, KfeError, KfeWarning,
                       MemoryLimitError, ModelError, NumericalError, OutOfMemoryError, UnsupportedError)
 from ._kernels import CLASSES as _KERNELS
@@ -33,8 +34,8 @@ __version__ = _library.kfe_version().decode()
 _ESTIMATORS = tuple(name for method, entry in _tables.ESTIMATORS.items()
                     for name in (method, *_tables.predictor_names(method, entry)))
 _ESTIMATORS += ("DirectionRule", "DirectionRuleClassifier", "DirectionRuleRegressor")
-_FUNCTIONS = ("compare", "cv", "devices", "evaluate", "figures", "generate", "generators", "kernel_matrix", "kernels", "learners", "load",
-              "measure", "methods", "read", "report", "tune")
+_FUNCTIONS = ("checkpoint", "compare", "cv", "devices", "evaluate", "figures", "generate", "generators", "kernel_matrix", "kernels",
+              "learners", "load", "measure", "methods", "read", "report", "tune")
 _ERRORS = ("CancelledError", "DeviceError", "FileError", "InputError", "InvalidArgumentError", "KfeError", "KfeWarning",
            "MemoryLimitError", "ModelError", "NumericalError", "OutOfMemoryError", "UnsupportedError")
 

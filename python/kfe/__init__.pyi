@@ -2,6 +2,7 @@
 # Made by tools/make-stubs from the library's tables.
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from typing_extensions import Self
@@ -3198,6 +3199,11 @@ class Page:
     html: str
     def save(self, path: str | os.PathLike[str]) -> None: ...
 
+def checkpoint(
+    path: str | os.PathLike[str],
+    every: float = 60,
+    resume: bool = False,
+) -> AbstractContextManager[None]: ...
 def compare(
     estimators: Iterable[Any],
     X: Any,

@@ -78,6 +78,7 @@ PROTOTYPES = {
     "kfe_context_set_seed": (None, c_void_p, c_uint64),
     "kfe_context_set_memory": (c_int, c_void_p, c_int64),
     "kfe_context_set_device": (c_int, c_void_p, c_char_p),
+    "kfe_context_set_checkpoint": (c_int, c_void_p, c_char_p, c_double, c_int),
     "kfe_context_set_cluster": (c_int, c_void_p, c_void_p),
     "kfe_context_rank": (c_int, c_void_p),
     "kfe_context_ranks": (c_int, c_void_p),

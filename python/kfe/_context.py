@@ -81,6 +81,16 @@ class Communicator:
 
 
 communicator: Communicator | None = None
+
+
+class Checkpoint:
+    """Where fits save the state of their loops, how often, and whether they go on from it (kfe.checkpoint)."""
+
+    def __init__(self, path: str, every: float, resume: bool):
+        self.path, self.every, self.resume = path, every, resume
+
+
+checkpoint: Checkpoint | None = None
 # The calls that processes share.
 SHARED = ("kfe_fit", "kfe_cross_validate", "kfe_compare")
 
@@ -189,6 +199,9 @@ class Context:
     def call(self, function, *arguments) -> None:
         """Calls `function` of the library with this context; raises errors and issues warnings."""
         _refuse_zero_bytes(arguments)
+        if checkpoint is not None and function.__name__ == "kfe_fit":
+            self.check(lib.kfe_context_set_checkpoint(self.pointer, os.fsencode(checkpoint.path), checkpoint.every,
+                                                      int(checkpoint.resume)))
         with _Interruptible(self.events):
             if communicator is not None and function.__name__ in SHARED:
                 status = self._call_together(communicator, function, arguments)

@@ -16,6 +16,7 @@
 #include "core/available.h"
 #include "core/escape.h"
 #include "core/memory.h"
+#include "core/resume.h"
 #include "core/search.h"
 #include "core/text.h"
 #include "core/wording.h"
@@ -97,6 +98,7 @@ void kfe_context_free(kfe_context *ctx)
         ctx->device_close(ctx);
     if (ctx->cluster_leave)
         ctx->cluster_leave(ctx);
+    kfe_i_resume_free(ctx);
     kfe_i_free(ctx, ctx->scratch);
     ctx->reallocate(ctx->reallocate_user, ctx, 0);
 }

@@ -37,6 +37,7 @@ struct kfe_context {
     struct kfe_i_cluster *cluster; /* processes that share the work (cluster.h); NULL: none */
     int cluster_failed;            /* a collective call has ended because another process failed */
     void (*cluster_leave)(struct kfe_context *ctx);
+    struct kfe_i_resume *resume; /* where loops save their state (resume.h); NULL: nowhere */
     struct kfe_i_search *search; /* that is going on (search.h); NULL: none */
     void *scratch;               /* kept from call to call (kfe_i_scratch) */
     int64_t scratch_size;

@@ -4,9 +4,11 @@
 
 #include "core/cluster.h"
 #include "core/memory.h"
+#include "core/resume.h"
 #include "data/fingerprint.h"
 #include "model/calibrate.h"
 #include "model/fit.h"
+#include "model/identity.h"
 
 /* The columns of a kernel matrix are examples, so that rows cannot be left out alone. */
 static kfe_status refuse_dropped_columns(kfe_context *ctx, const kfe_spec *spec, const kfe_data *all,
@@ -49,6 +51,21 @@ cleanup:
     return status;
 }
 
+/* The long loops of this fit save their state if the context asks for it. */
+static kfe_status begin_checkpoints(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train)
+{
+    kfe_status status = KFE_OK;
+    char *identity = NULL;
+
+    if (!ctx->resume)
+        return KFE_OK;
+    KFE_TRY(kfe_i_fit_identity(ctx, spec, train, &identity));
+    KFE_TRY(kfe_i_resume_begin(ctx, identity));
+cleanup:
+    kfe_i_free(ctx, identity);
+    return status;
+}
+
 kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out)
 {
     kfe_status status = KFE_OK;
@@ -59,6 +76,7 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     *out = NULL;
     if (kfe_i_ranks(ctx) > 1)
         KFE_TRY(kfe_i_cluster_compare(ctx, kfe_i_data_fingerprint(ctx, train), "the training data"));
+    KFE_TRY(begin_checkpoints(ctx, spec, train));
     if (train->target.weights) {
         KFE_TRY(kfe_i_data_drop_weightless(ctx, train, &weighty));
         KFE_TRY(refuse_dropped_columns(ctx, spec, train, weighty));
@@ -76,6 +94,7 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     *out = model;
     model = NULL;
 cleanup:
+    kfe_i_resume_end(ctx);
     kfe_model_free(model);
     kfe_i_target_free(&weighed.target);
     kfe_data_free(weighty);

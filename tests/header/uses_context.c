@@ -50,6 +50,8 @@ kfe_status use_context(kfe_context *ctx, void *user)
     assert_int_equal(CALL(kfe_context_ranks)(ctx), 1);
     assert_true(CALL(kfe_launched_ranks)(&rank) >= 1 && rank >= 0);
     TRY(CALL(kfe_context_agree)(ctx, KFE_OK));
+    TRY(CALL(kfe_context_set_checkpoint)(ctx, out_path, 60, 0));
+    TRY(CALL(kfe_context_set_checkpoint)(ctx, NULL, 0, 0));
     CALL(kfe_context_set_seed)(ctx, 1);
     CALL(kfe_context_on_log)(ctx, ignore_log, NULL);
     CALL(kfe_context_on_progress)(ctx, ignore_progress, NULL);

@@ -365,6 +365,71 @@ def test_interrupt_of_the_launcher_ends_all(kfe):
     assert kfe.files() == [data]
 
 
+# ---- checkpoints ----
+
+
+def launch_and_kill(kfe, ranks, arguments, when):
+    """Starts kfe, kills one process when `when()` holds, and waits; True if it was killed before its end."""
+    run = subprocess.Popen(kfe.command(ranks, *arguments), cwd=kfe.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                           text=True, env=ENVIRONMENT, stdin=subprocess.DEVNULL)
+    killed = False
+    while run.poll() is None and not killed:
+        time.sleep(0.01)
+        victims = sorted(processes_of(kfe.folder)) if when() else []
+        if victims:
+            os.kill(victims[-1], signal.SIGKILL)
+            killed = True
+    run.communicate(timeout=60)
+    for _ in range(100):
+        if not processes_of(kfe.folder):
+            break
+        time.sleep(0.1)
+    assert not processes_of(kfe.folder)
+    return killed and run.returncode != 0
+
+
+@pytest.mark.parametrize("method", ["sma", "kpca"])
+def test_a_killed_fit_resumes_to_the_same_model(kfe, method):
+    data, _ = write_data(kfe, 2200)
+    flags = ["-m", "sma", "--dim", 120, "--columns", 150] if method == "sma" else ["-m", "kpca", "--dim", 8, "--gram", "tiled"]
+    fit = ["fit", "-q", *flags, "-k", f"rbf:gamma={GAMMA}", data]
+    kfe.run(3, *fit, "-o", "whole.kfe")
+    state = kfe.path("fit.state")
+    resume = [*fit, "--checkpoint", state.name, "--checkpoint-every", 0, "--resume", "-o", "m.kfe"]
+    assert launch_and_kill(kfe, 3, resume, state.exists), "it ended too early to be killed"
+    assert kfe.files() == ["fit.state", data, "whole.kfe"] and state.exists()
+    first = state.stat().st_mtime_ns
+    again = launch_and_kill(kfe, 3, resume, lambda: state.exists() and state.stat().st_mtime_ns > first)
+    assert again or kfe.path("m.kfe").exists()
+    kfe.run(3, *resume)
+    assert kfe.path("m.kfe").read_bytes() == kfe.path("whole.kfe").read_bytes()
+    assert kfe.files() == ["m.kfe", data, "whole.kfe"]
+
+
+def test_a_state_of_three_processes_serves_one(kfe):
+    data, x = write_data(kfe, 400)
+    fit = ["fit", "-q", "-m", "sma", "--dim", 60, "--columns", 80, "-k", f"rbf:gamma={GAMMA}", data]
+    kfe.run(0, *fit, "-o", "whole.kfe")
+    state = kfe.path("fit.state")
+    resume = [*fit, "--checkpoint", state.name, "--checkpoint-every", 0, "--resume", "-o", "m.kfe"]
+    launch_and_kill(kfe, 3, resume, state.exists)
+    done = kfe.run(0, *resume)
+    assert "no checkpoint" not in done.stderr
+    for model in ("whole", "m"):
+        kfe.run(0, "transform", "-q", f"{model}.kfe", data, "-o", f"{model}.csv")
+    alone, together = kfe.numbers("whole.csv"), kfe.numbers("m.csv")
+    assert np.abs(alone - together).max() <= 16 * 400 * np.finfo(float).eps * 60 * np.abs(alone).max()
+
+
+@pytest.mark.quick
+def test_a_state_of_another_fit_is_told_once(kfe):
+    data, _ = write_data(kfe, 60)
+    fit = ["fit", "-q", "-m", "sma", "-k", "rbf", data, "--checkpoint", "fit.state", "--resume", "-o", "m.kfe"]
+    kfe.path("fit.state").write_text("x\n")
+    done = kfe.run(3, *fit, status=2)
+    assert len(problem_of(done)) == 1 and "not a checkpoint of kfe" in done.stderr
+
+
 # ---- launchers ----
 
 

@@ -21,6 +21,7 @@
 
 #include "core/invariant.h"
 #include "core/memory.h"
+#include "core/resume.h"
 #include "gram/dense/basis.h"
 #include "gram/solve/cost.h"
 
@@ -205,18 +206,42 @@ static kfe_status multiply(const kfe_i_cg_problem *p, kfe_i_cg_work *w)
     return status;
 }
 
+/* What the iterations need to go on. The residual at the start says which system it is. */
+static void list_state(const kfe_i_cg_problem *p, kfe_i_cg_work *w, double *residual, double *x,
+                       kfe_i_loop *loop)
+{
+    int64_t size = w->n * w->k;
+    uint64_t key =
+        kfe_i_resume_is_on(w->ctx) ? kfe_i_loop_key(kfe_i_loop_key(1, &p->ridge, 1), residual, size) : 0;
+
+    kfe_i_loop_begin(w->ctx, "solving", key, loop);
+    KFE_LOOP_VALUE(loop, w->rank);
+    KFE_LOOP_ARRAY(loop, w->step, size);
+    KFE_LOOP_ARRAY(loop, w->image, size);
+    KFE_LOOP_ARRAY(loop, w->curvature, w->k * w->k);
+    KFE_LOOP_ARRAY(loop, residual, size);
+    KFE_LOOP_ARRAY(loop, x, size);
+}
+
 kfe_status kfe_i_block_cg(const kfe_i_cg_problem *problem, kfe_i_cg_work *work, double *residual, double *x,
                           kfe_i_cg_end *end, int *iterations)
 {
     kfe_status status = KFE_OK;
-    double first = distance_to_goal(work, residual, problem->goals);
-    double distance = first;
-    kfe_i_stamp start = kfe_i_start_clock(work->ctx);
     int done = 0;
+    int restored = 0;
+    kfe_i_loop loop;
 
     assert(problem->k == work->k && problem->gram->size == work->n);
     work->rank = 0;
-    for (*end = KFE_CG_EXHAUSTED; done < problem->most && distance > 1; done++) {
+    list_state(problem, work, residual, x, &loop);
+    KFE_LOOP_VALUE(&loop, done);
+    KFE_LOOP_VALUE(&loop, *iterations);
+    KFE_TRY(kfe_i_loop_restore(&loop, &restored));
+    int before = done; /* in an earlier run */
+    double first = distance_to_goal(work, residual, problem->goals);
+    double distance = first;
+    kfe_i_stamp start = kfe_i_start_clock(work->ctx);
+    for (*end = KFE_CG_EXHAUSTED; done < problem->most && distance > 1;) {
         KFE_TRY(kfe_i_checkpoint(work->ctx, "solving", *iterations, 0));
         problem->preconditioner.apply(problem->preconditioner.state, work->k, residual, work->z);
         next_directions(work);
@@ -230,10 +255,12 @@ kfe_status kfe_i_block_cg(const kfe_i_cg_problem *problem, kfe_i_cg_work *work, 
         }
         advance(work, residual, x);
         distance = distance_to_goal(work, residual, problem->goals);
-        if (loses(problem, done + 1, first, distance, kfe_i_seconds_since(work->ctx, start))) {
+        if (loses(problem, done + 1 - before, first, distance, kfe_i_seconds_since(work->ctx, start))) {
             *end = KFE_CG_LOSING;
             break;
         }
+        done++;
+        KFE_TRY(kfe_i_loop_save(&loop));
     }
     if (distance <= 1)
         *end = KFE_CG_CONVERGED;

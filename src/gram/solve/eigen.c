@@ -25,6 +25,7 @@
 #include "core/invariant.h"
 #include "core/least.h"
 #include "core/memory.h"
+#include "core/resume.h"
 #include "core/rng.h"
 #include "gram/dense/basis.h"
 #include "gram/dense/linalg.h"
@@ -304,16 +305,84 @@ static int may_skip_check(const eigen_state *s, int64_t added, int products)
            products % CHECK_EVERY != 0 && products < MAX_PRODUCTS;
 }
 
+/* The state at the beginning of an iteration. Long vectors may be on a device, so that they are saved from copies. */
+typedef struct saved_vectors {
+    double *basis, *image; /* n × capacity, packed to the columns in use */
+    double *candidate;     /* n × block */
+} saved_vectors;
+
+static kfe_status list_state(eigen_state *s, int64_t *count, int *products, saved_vectors *copy,
+                             kfe_i_loop *loop)
+{
+    kfe_status status = KFE_OK;
+
+    kfe_i_loop_begin(s->ctx, "computing eigenvectors", 0, loop);
+    if (loop->number < 0)
+        return KFE_OK;
+    KFE_ALLOC_ZERO(s->ctx, copy->basis, s->n * s->capacity);
+    KFE_ALLOC_ZERO(s->ctx, copy->image, s->n * s->capacity);
+    KFE_ALLOC_ZERO(s->ctx, copy->candidate, s->n * s->block);
+    memset(s->inner, 0, (size_t)(s->capacity * s->capacity) * sizeof *s->inner);
+    KFE_LOOP_VALUE(loop, s->size);
+    KFE_LOOP_VALUE(loop, s->is_image);
+    KFE_LOOP_VALUE(loop, *count);
+    KFE_LOOP_VALUE(loop, *products);
+    KFE_LOOP_ARRAY(loop, s->inner, s->capacity * s->capacity);
+    KFE_LOOP_ARRAY(loop, copy->basis, s->n * s->capacity);
+    KFE_LOOP_ARRAY(loop, copy->image, s->n * s->capacity);
+    KFE_LOOP_ARRAY(loop, copy->candidate, s->n * s->block);
+cleanup:
+    return status;
+}
+
+static kfe_status save_state(eigen_state *s, int64_t count, const saved_vectors *copy, kfe_i_loop *loop)
+{
+    kfe_status status = KFE_OK;
+
+    if (s->size == 0 || !kfe_i_loop_is_due(loop))
+        return KFE_OK;
+    KFE_TRY(kfe_i_space_get(&s->space, basis_of(s), copy->basis));
+    KFE_TRY(kfe_i_space_get(&s->space, image_of(s), copy->image));
+    KFE_TRY(kfe_i_space_get(&s->space, packed(&s->candidate, count), copy->candidate));
+    KFE_TRY(kfe_i_loop_save(loop));
+cleanup:
+    return status;
+}
+
+static kfe_status restore_state(eigen_state *s, int64_t count, const saved_vectors *copy)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_space_put(&s->space, copy->basis, basis_of(s)));
+    KFE_TRY(kfe_i_space_put(&s->space, copy->image, image_of(s)));
+    KFE_TRY(kfe_i_space_put(&s->space, copy->candidate, packed(&s->candidate, count)));
+cleanup:
+    return status;
+}
+
+static void free_copies(kfe_context *ctx, saved_vectors *copy)
+{
+    kfe_i_free(ctx, copy->basis);
+    kfe_i_free(ctx, copy->image);
+    kfe_i_free(ctx, copy->candidate);
+}
+
 static kfe_status iterate(eigen_state *s, double tolerance, double *reached)
 {
     kfe_status status = KFE_OK;
     int64_t count = s->block;
     int products = 0;
     int converged = 0;
+    int restored = 0;
+    saved_vectors copy = {0};
+    kfe_i_loop loop;
 
-    KFE_TRY(random_block(s));
+    KFE_TRY(list_state(s, &count, &products, &copy, &loop));
+    KFE_TRY(kfe_i_loop_restore(&loop, &restored));
+    KFE_TRY(restored ? restore_state(s, count, &copy) : random_block(s));
     for (;;) {
         int64_t added = count;
+        KFE_TRY(save_state(s, count, &copy, &loop));
         KFE_TRY(kfe_i_checkpoint(s->ctx, "computing eigenvectors", products, 0));
         KFE_TRY(extend(s, &added));
         products++;
@@ -341,6 +410,7 @@ static kfe_status iterate(eigen_state *s, double tolerance, double *reached)
             "less exact",
             *reached, products, tolerance);
 cleanup:
+    free_copies(s->ctx, &copy);
     return status;
 }
 

@@ -284,11 +284,41 @@ static int has_settled(const joint *s)
            (last > 0 && fabs(s->upper[last] - s->upper[last - 1]) <= allowed);
 }
 
+static void list_found(found *f, int64_t n, int64_t most, int64_t count, kfe_i_loop *loop)
+{
+    KFE_LOOP_VALUE(loop, f->dim);
+    KFE_LOOP_VALUE(loop, f->objective);
+    KFE_LOOP_ARRAY(loop, f->coefficients, n * most);
+    KFE_LOOP_ARRAY(loop, f->features, n * most);
+    KFE_LOOP_ARRAY(loop, f->weights, n * most);
+    KFE_LOOP_ARRAY(loop, f->offset, count);
+}
+
+/* What the alternation needs to go on. A method with state of its own (`keep`) starts anew. */
+static void list_state(joint *s, kfe_i_loop *loop)
+{
+    kfe_i_loop_begin(s->ctx, "alternation", 0, loop);
+    if (s->method->keep)
+        loop->number = -1;
+    list_found(&s->now, s->n, s->most, s->svms.count, loop);
+    list_found(&s->best, s->n, s->most, s->svms.count, loop);
+    kfe_i_onevsrest_list_state(&s->svms, loop);
+    KFE_LOOP_ARRAY(loop, s->upper, s->settings->max_iterations);
+    KFE_LOOP_ARRAY(loop, s->lower, s->settings->max_iterations);
+    KFE_LOOP_VALUE(loop, s->bound);
+    KFE_LOOP_VALUE(loop, s->explained);
+    KFE_LOOP_VALUE(loop, s->iterations);
+}
+
 static kfe_status alternate(joint *s)
 {
     kfe_status status = KFE_OK;
     int64_t most = s->settings->max_iterations;
+    int restored = 0;
+    kfe_i_loop loop;
 
+    list_state(s, &loop);
+    KFE_TRY(kfe_i_loop_restore(&loop, &restored));
     while (s->iterations < most) {
         KFE_TRY(kfe_i_checkpoint(s->ctx, "alternation", s->iterations, most));
         KFE_TRY(solve_svms(s));
@@ -296,6 +326,7 @@ static kfe_status alternate(joint *s)
         record(s, s->now.objective, s->svms.alpha_sum - 0.5 * s->explained);
         if (has_settled(s))
             break;
+        KFE_TRY(kfe_i_loop_save(&loop));
     }
 cleanup:
     return status;

@@ -227,14 +227,34 @@ cleanup:
     return status;
 }
 
+static void list_state(span *s, kfe_i_onevsrest *svms, int64_t *before, kfe_i_joint_certificate *out,
+                       kfe_i_loop *loop)
+{
+    kfe_i_loop_begin(s->kernel->ctx, "subspace", 0, loop);
+    KFE_LOOP_VALUE(loop, s->used);
+    KFE_LOOP_VALUE(loop, *before);
+    KFE_LOOP_VALUE(loop, *out);
+    KFE_LOOP_ARRAY(loop, s->b, s->most * s->n);
+    KFE_LOOP_ARRAY(loop, s->image, s->most * s->n);
+    KFE_LOOP_ARRAY(loop, s->table.values, s->n * s->table.stride);
+    kfe_i_onevsrest_list_state(svms, loop);
+}
+
 static kfe_status solve_in_span(span *s, kfe_i_onevsrest *svms, double tolerance,
                                 kfe_i_joint_certificate *out)
 {
     kfe_status status = KFE_OK;
     double value = 0;
     int64_t before = 0;
+    int restored = 0;
+    kfe_i_loop loop;
 
-    KFE_TRY(add_labels(s, svms));
+    list_state(s, svms, &before, out, &loop);
+    KFE_TRY(kfe_i_loop_restore(&loop, &restored));
+    if (restored)
+        kfe_i_gram_factored_refresh(s->gram);
+    else
+        KFE_TRY(add_labels(s, svms));
     while (out->iterations < s->kernel->max_iterations && s->used > before) {
         KFE_TRY(kfe_i_checkpoint(s->kernel->ctx, "subspace", out->iterations, s->kernel->max_iterations));
         KFE_TRY(kfe_i_onevsrest_solve_until(svms, s->gram, tolerance / 2));
@@ -248,6 +268,7 @@ static kfe_status solve_in_span(span *s, kfe_i_onevsrest *svms, double tolerance
                   s->kernel->method, (long long)out->iterations, upper, out->bound);
         if (upper - out->bound <= tolerance * upper)
             break;
+        KFE_TRY(kfe_i_loop_save(&loop));
     }
 cleanup:
     return status;

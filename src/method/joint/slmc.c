@@ -228,13 +228,33 @@ static void warn_of_the_limit(const search *s, const slmc_settings *settings)
                   (long long)s->iterations, (before - s->value) / fabs(s->value));
 }
 
+static void list_state(search *s, int64_t most, kfe_i_loop *loop)
+{
+    kfe_i_loop_begin(s->slmc->ctx, "points", 0, loop);
+    KFE_LOOP_ARRAY(loop, s->points->values, s->size);
+    KFE_LOOP_ARRAY(loop, s->gradient, s->size);
+    KFE_LOOP_ARRAY(loop, s->lbfgs.steps, KFE_LBFGS_PAIRS * s->size);
+    KFE_LOOP_ARRAY(loop, s->lbfgs.changes, KFE_LBFGS_PAIRS * s->size);
+    KFE_LOOP_VALUE(loop, s->lbfgs.inverse);
+    KFE_LOOP_VALUE(loop, s->lbfgs.kept);
+    KFE_LOOP_VALUE(loop, s->lbfgs.newest);
+    KFE_LOOP_ARRAY(loop, s->values, most + 1);
+    KFE_LOOP_VALUE(loop, s->value);
+    KFE_LOOP_VALUE(loop, s->iterations);
+    kfe_i_onevsrest_list_state(&s->slmc->svms, loop);
+}
+
 static kfe_status move_points(search *s, const slmc_settings *settings)
 {
     kfe_status status = KFE_OK;
     int moved = 1;
+    int restored = 0;
+    kfe_i_loop loop;
 
     KFE_TRY(kfe_i_slmc_gradient(s->slmc, s->gradient));
     s->first_slope = cblas_dnrm2((blasint)s->size, s->gradient, 1);
+    list_state(s, settings->max_iterations, &loop);
+    KFE_TRY(kfe_i_loop_restore(&loop, &restored));
     while (s->iterations < settings->max_iterations) {
         KFE_TRY(kfe_i_checkpoint(s->slmc->ctx, "points", s->iterations, settings->max_iterations));
         kfe_i_lbfgs_direction(&s->lbfgs, s->gradient, s->direction);
@@ -249,6 +269,7 @@ static kfe_status move_points(search *s, const slmc_settings *settings)
         s->values[++s->iterations] = s->value;
         if (s->values[s->iterations - 1] - s->value <= settings->settled * fabs(s->value))
             break;
+        KFE_TRY(kfe_i_loop_save(&loop));
     }
     if (s->iterations > 0 && s->iterations == settings->max_iterations)
         warn_of_the_limit(s, settings);

@@ -199,10 +199,7 @@ static double make_direction(search *s, int64_t first, int64_t count)
 
 static void take_trial(search *s, double value)
 {
-    double *swapped = s->now;
-
-    s->now = s->trial;
-    s->trial = swapped;
+    memcpy(s->now, s->trial, (size_t)s->p->at.size * sizeof *s->now);
     s->value = value;
     keep_svms(&s->p->svms, &s->current);
 }
@@ -306,12 +303,18 @@ cleanup:
     return status;
 }
 
-static kfe_status descend(search *s, int start, kfe_i_rng *rng)
+/* From the start, or from the state of an earlier run if there is one. */
+static kfe_status descend(search *s, int start, kfe_i_rng *rng, int restored, kfe_i_loop *loop)
 {
     kfe_status status = KFE_OK;
     int64_t most = s->settings->max_iterations;
 
-    KFE_TRY(begin(s, start, rng));
+    if (restored) {
+        KFE_TRY(kfe_i_local_update(s->p, KFE_LOCAL_PROJECTIONS, s->now));
+        KFE_TRY(kfe_i_local_update(s->p, KFE_LOCAL_GATE_MAP, s->now));
+    } else {
+        KFE_TRY(begin(s, start, rng));
+    }
     while (s->iterations < most && !s->converged) {
         double before = s->value;
         KFE_TRY(kfe_i_checkpoint(s->p->ctx, "localizing", s->iterations, most));
@@ -321,6 +324,7 @@ static kfe_status descend(search *s, int start, kfe_i_rng *rng)
         kfe_i_log(s->p->ctx, KFE_LOG_DEBUG, "%s: iteration %lld: %.10g", s->p->method,
                   (long long)s->iterations, s->value);
         s->converged = !(s->value < (1 - s->settings->settled) * before);
+        KFE_TRY(kfe_i_loop_save(loop));
     }
 cleanup:
     return status;
@@ -367,6 +371,45 @@ static void keep_best(search *s, kfe_i_local_path *out)
     memcpy(out->objectives, s->objectives, (size_t)(s->iterations + 1) * sizeof *s->objectives);
     out->iterations = s->iterations;
     out->converged = s->converged || s->settings->max_iterations == 0;
+}
+
+static void list_svms(const search *s, svms_copy *copy, kfe_i_loop *loop)
+{
+    const kfe_i_onevsrest *svms = &s->p->svms;
+
+    KFE_LOOP_ARRAY(loop, copy->alpha, svms->n * svms->count);
+    KFE_LOOP_ARRAY(loop, copy->weights, svms->n * svms->count);
+    KFE_LOOP_ARRAY(loop, copy->offset, svms->count);
+    KFE_LOOP_VALUE(loop, copy->alpha_sum);
+    KFE_LOOP_VALUE(loop, copy->objective);
+    KFE_LOOP_VALUE(loop, copy->gap);
+}
+
+/* What the descent under way and the starts after it need; `start` counts the starts, `best` is the value of the best end. */
+static void list_state(search *s, kfe_i_local_path *out, int64_t *start, double *best, kfe_i_rng *rng,
+                       kfe_i_loop *loop)
+{
+    int64_t most = s->settings->max_iterations + 1;
+
+    kfe_i_loop_begin(s->p->ctx, "localizing", 0, loop);
+    KFE_LOOP_VALUE(loop, *start);
+    KFE_LOOP_VALUE(loop, *best);
+    KFE_LOOP_VALUE(loop, *rng);
+    KFE_LOOP_VALUE(loop, s->value);
+    KFE_LOOP_VALUE(loop, s->step);
+    KFE_LOOP_VALUE(loop, s->iterations);
+    KFE_LOOP_VALUE(loop, s->converged);
+    KFE_LOOP_VALUE(loop, s->p->ridge);
+    KFE_LOOP_ARRAY(loop, s->now, s->p->at.size);
+    KFE_LOOP_ARRAY(loop, s->objectives, most);
+    list_svms(s, &s->current, loop);
+    list_svms(s, &s->best, loop);
+    kfe_i_onevsrest_list_state(&s->p->svms, loop);
+    KFE_LOOP_ARRAY(loop, out->parameters, s->p->at.size);
+    KFE_LOOP_ARRAY(loop, out->objectives, most);
+    KFE_LOOP_ARRAY(loop, out->ends, out->restarts);
+    KFE_LOOP_VALUE(loop, out->iterations);
+    KFE_LOOP_VALUE(loop, out->converged);
 }
 
 /* One part without a gate and with all its dimensions has nothing to search for. */
@@ -420,17 +463,23 @@ kfe_status kfe_i_local_search(kfe_i_local_problem *p, const kfe_i_local_settings
     search s = {.p = p, .settings = settings};
     double best = INFINITY;
     int saved_threads = omp_get_max_threads();
+    int64_t start = 0;
+    int restored = 0;
     kfe_i_rng rng;
+    kfe_i_loop loop;
 
     omp_set_num_threads(p->threads);
     kfe_i_rng_init(&rng, kfe_context_seed(p->ctx), KFE_STREAM_LOCAL);
     p->svms.quiet = 1;
     out->restarts = choose_restarts(p, settings);
     KFE_TRY(search_open(&s, out));
-    for (int64_t r = 0; r < out->restarts; r++) {
+    list_state(&s, out, &start, &best, &rng, &loop);
+    KFE_TRY(kfe_i_loop_restore(&loop, &restored));
+    for (; start < out->restarts; start++) {
         /* of several starts every second one is random, so that they differ in all dimensions */
-        KFE_TRY(descend(&s, r % 2 == 1 ? KFE_LOCAL_RANDOM : settings->start, &rng));
-        out->ends[r] = s.value;
+        KFE_TRY(descend(&s, start % 2 == 1 ? KFE_LOCAL_RANDOM : settings->start, &rng, restored, &loop));
+        restored = 0;
+        out->ends[start] = s.value;
         if (s.value < best) {
             best = s.value;
             keep_best(&s, out);

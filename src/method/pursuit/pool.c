@@ -214,31 +214,28 @@ cleanup:
 /* ---- products for directions of several examples ---- */
 
 /* Eq. (8) needs kernel values, eq. (10) products of residual columns; both from columns in double precision. */
-static kfe_status fill_products(kfe_i_pool *pool)
+static void fill_products(kfe_i_pool *pool)
 {
-    kfe_status status = KFE_OK;
     const kfe_i_pursuit *p = pool->pursuit;
     int64_t size = pool->size;
 
-    if (!pool->products)
-        KFE_ALLOC(pool->ctx, pool->products, size * size);
     if (p->aim == KFE_AIM_COVARIANCE) {
         for (int64_t a = 0; a < size; a++)
             for (int64_t b = 0; b < size; b++)
                 pool->products[a * size + b] = pool->columns.wide[a * p->n + pool->example[b]];
-        return KFE_OK;
+        return;
     }
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (blasint)size, (blasint)p->n, 1, pool->columns.wide,
                 (blasint)p->n, 0, pool->products, (blasint)size);
     for (int64_t a = 0; a < size; a++)
         for (int64_t b = 0; b < a; b++)
             pool->products[b * size + a] = pool->products[a * size + b];
-cleanup:
-    return status;
 }
 
 static kfe_status begin_products(kfe_i_pool *pool)
 {
+    kfe_status status = KFE_OK;
+
     if (pool->pursuit->sparsity == 1)
         return KFE_OK;
     if (!pool->columns.wide)
@@ -246,7 +243,9 @@ static kfe_status begin_products(kfe_i_pool *pool)
                           "%s: directions of several examples need the pool of columns in memory; lower "
                           "{columns}, raise {memory}, or do not use {low-memory}",
                           pool->pursuit->method);
-    return fill_products(pool);
+    KFE_ALLOC(pool->ctx, pool->products, pool->size * pool->size);
+cleanup:
+    return status;
 }
 
 static void update_products(kfe_i_pool *pool)
@@ -284,14 +283,44 @@ kfe_status kfe_i_pool_begin(kfe_context *ctx, const kfe_i_pursuit *p, kfe_i_pool
     KFE_ALLOC(ctx, out->queue.order, p->n);
     KFE_ALLOC_ZERO(ctx, out->queue.spent, p->n);
     kfe_i_rng_init(&out->queue.rng, ctx->seed, KFE_STREAM_COLUMNS);
-    shuffle_examples(out);
     KFE_TRY(choose_storage(out));
-    for (int64_t i = 0; i < out->size; i++)
-        out->work.places[i] = i;
-    KFE_TRY(fill(out, out->work.places, out->size));
     KFE_TRY(begin_products(out));
 cleanup:
     return status;
+}
+
+kfe_status kfe_i_pool_fill(kfe_i_pool *pool)
+{
+    kfe_status status = KFE_OK;
+
+    shuffle_examples(pool);
+    for (int64_t i = 0; i < pool->size; i++)
+        pool->work.places[i] = i;
+    KFE_TRY(fill(pool, pool->work.places, pool->size));
+    if (pool->products)
+        fill_products(pool);
+cleanup:
+    return status;
+}
+
+void kfe_i_pool_list_state(kfe_i_pool *pool, kfe_i_loop *loop)
+{
+    int64_t n = pool->pursuit->n;
+    int64_t size = pool->size;
+
+    KFE_LOOP_ARRAY(loop, pool->example, size);
+    KFE_LOOP_ARRAY(loop, pool->covariance, size * pool->pursuit->targets);
+    KFE_LOOP_ARRAY(loop, pool->norms, size);
+    KFE_LOOP_ARRAY(loop, pool->whole, size);
+    KFE_LOOP_ARRAY(loop, pool->dead, size);
+    KFE_LOOP_ARRAY(loop, pool->products, size * size);
+    KFE_LOOP_ARRAY(loop, pool->columns.wide, size * n);
+    KFE_LOOP_ARRAY(loop, pool->columns.narrow, size * n);
+    KFE_LOOP_ARRAY(loop, pool->queue.order, n);
+    KFE_LOOP_ARRAY(loop, pool->queue.spent, n);
+    KFE_LOOP_VALUE(loop, pool->queue.next);
+    KFE_LOOP_VALUE(loop, pool->queue.waiting);
+    KFE_LOOP_VALUE(loop, pool->queue.rng);
 }
 
 void kfe_i_pool_free(kfe_i_pool *pool)
@@ -429,7 +458,7 @@ static kfe_status refresh(kfe_i_pool *pool)
         pool->queue.spent[pool->example[pool->work.places[r]]] = pool->dead[pool->work.places[r]];
     KFE_TRY(fill(pool, pool->work.places, asked));
     if (pool->products) {
-        KFE_TRY(fill_products(pool));
+        fill_products(pool);
         /* subtract what the features before have explained */
         for (int64_t j = 0; p->aim != KFE_AIM_COVARIANCE && j < p->found.count; j++) {
             KFE_TRY(measure_along(pool, p->found.basis + j * p->n));

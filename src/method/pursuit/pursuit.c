@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/resume.h"
 #include "gram/dense/linalg.h"
 #include "method/shared/range.h"
 #include "method/shared/targets.h"
@@ -164,12 +165,34 @@ cleanup:
     return status;
 }
 
+/* What the iterations need to go on: features, residual targets and pool. On a device nothing is saved. */
+static void list_state(kfe_i_pursuit *p, kfe_i_pool *pool, kfe_i_loop *loop)
+{
+    kfe_i_pursuit_features *found = &p->found;
+
+    kfe_i_loop_begin(p->ctx, "picking examples", 0, loop);
+    if (p->device_pool)
+        loop->number = -1;
+    KFE_LOOP_VALUE(loop, found->count);
+    KFE_LOOP_ARRAY(loop, found->basis, found->most * p->n);
+    KFE_LOOP_ARRAY(loop, found->lengths, found->most);
+    KFE_LOOP_ARRAY(loop, found->triangle, found->most * found->most);
+    KFE_LOOP_ARRAY(loop, found->picks, found->most * p->sparsity);
+    KFE_LOOP_ARRAY(loop, found->weights, found->most * p->sparsity);
+    KFE_LOOP_ARRAY(loop, found->explained, found->most);
+    KFE_LOOP_ARRAY(loop, found->slopes, found->most * p->targets);
+    KFE_LOOP_ARRAY(loop, p->residual, p->n * p->targets);
+    kfe_i_pool_list_state(pool, loop);
+}
+
 static kfe_status run(kfe_i_pursuit *p)
 {
     kfe_status status = KFE_OK;
     kfe_i_pool pool = {0};
     iteration_work w = {0};
     int found = 1;
+    int restored = 0;
+    kfe_i_loop loop;
 
     if (!p->device_pool)
         KFE_ALLOC(p->ctx, p->found.basis, p->found.most * p->n);
@@ -179,6 +202,10 @@ static kfe_status run(kfe_i_pursuit *p)
     KFE_ALLOC(p->ctx, w.work, p->found.most * (kfe_context_threads(p->ctx) + 1));
     KFE_ALLOC(p->ctx, w.places, p->sparsity);
     KFE_TRY(kfe_i_pool_begin(p->ctx, p, &pool));
+    list_state(p, &pool, &loop);
+    KFE_TRY(kfe_i_loop_restore(&loop, &restored));
+    if (!restored)
+        KFE_TRY(kfe_i_pool_fill(&pool));
     while (p->found.count < p->found.most) {
         KFE_TRY(next_feature(p, &pool, &w, &found));
         if (!found)
@@ -186,6 +213,7 @@ static kfe_status run(kfe_i_pursuit *p)
         KFE_TRY(kfe_i_checkpoint(p->ctx, "picking examples", p->found.count, p->found.most));
         if (p->found.count < p->found.most)
             KFE_TRY(kfe_i_pool_update(&pool));
+        KFE_TRY(kfe_i_loop_save(&loop));
     }
 cleanup:
     kfe_i_pool_free(&pool);

@@ -17,6 +17,7 @@
 #ifndef KFE_METHOD_PURSUIT_PURSUIT_H
 #define KFE_METHOD_PURSUIT_PURSUIT_H
 
+#include "core/resume.h"
 #include "core/rng.h"
 #include "gram/device/device_pool.h"
 #include "method/method.h"
@@ -149,7 +150,10 @@ typedef struct kfe_i_pool {
     kfe_i_pool_work work;
 } kfe_i_pool;
 
+/* Allocates a pool; kfe_i_pool_fill evaluates its first columns, unless an earlier run has left a state. */
 kfe_status kfe_i_pool_begin(kfe_context *ctx, const kfe_i_pursuit *pursuit, kfe_i_pool *out);
+kfe_status kfe_i_pool_fill(kfe_i_pool *pool);
+void kfe_i_pool_list_state(kfe_i_pool *pool, kfe_i_loop *loop);
 void kfe_i_pool_free(kfe_i_pool *pool);
 /* After an iteration: every score loses what q_j explains, and some places get new columns. */
 kfe_status kfe_i_pool_update(kfe_i_pool *pool);

@@ -168,6 +168,17 @@ cleanup:
 
 /* ---- the answer ---- */
 
+void kfe_i_onevsrest_list_state(kfe_i_onevsrest *svms, kfe_i_loop *loop)
+{
+    KFE_LOOP_ARRAY(loop, svms->alpha, svms->n * svms->count);
+    KFE_LOOP_ARRAY(loop, svms->weights, svms->n * svms->count);
+    KFE_LOOP_ARRAY(loop, svms->offset, svms->count);
+    KFE_LOOP_VALUE(loop, svms->stop);
+    KFE_LOOP_VALUE(loop, svms->alpha_sum);
+    KFE_LOOP_VALUE(loop, svms->objective);
+    KFE_LOOP_VALUE(loop, svms->gap);
+}
+
 int64_t kfe_i_onevsrest_support_vectors(const kfe_i_onevsrest *s)
 {
     int64_t found = 0;

@@ -12,6 +12,7 @@
 #ifndef KFE_METHOD_SHARED_ONEVSREST_H
 #define KFE_METHOD_SHARED_ONEVSREST_H
 
+#include "core/resume.h"
 #include "data/table.h"
 #include "data/target.h"
 #include "gram/gram.h"
@@ -60,6 +61,8 @@ kfe_status kfe_i_onevsrest_solve_on(kfe_i_onevsrest *svms, const kfe_i_gram *gra
 kfe_status kfe_i_onevsrest_solve_until(kfe_i_onevsrest *svms, const kfe_i_gram *gram, double tolerance);
 /* Lowers `stop` tenfold; 0: it is at its least already. */
 int kfe_i_onevsrest_refine(kfe_i_onevsrest *svms);
+/* Adds what the next solve starts from, and its last results, to the state of a loop. */
+void kfe_i_onevsrest_list_state(kfe_i_onevsrest *svms, kfe_i_loop *loop);
 /* Number of examples that are support vectors of at least one SVM. */
 int64_t kfe_i_onevsrest_support_vectors(const kfe_i_onevsrest *svms);
 /* The SVMs as a linear predictor on the features (n × dim) they were solved on. */

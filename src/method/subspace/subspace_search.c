@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/resume.h"
 #include "gram/dense/basis.h"
 #include "method/shared/line_search.h"
 
@@ -475,13 +476,45 @@ static kfe_status observe(search_state *s, int64_t iteration)
     return s->options->observe(s->options->observer, iteration, s->options->plain ? s->trial.w : s->point.w);
 }
 
+/* What the search needs to go on. With an observer, which has state of its own, it starts anew. */
+static void list_state(search_state *s, double *trace, kfe_i_search_result *out, kfe_i_loop *loop)
+{
+    kfe_i_loop_begin(s->ctx, "searching the subspace", 0, loop);
+    if (s->options->observe)
+        loop->number = -1;
+    KFE_LOOP_VALUE(loop, out->iterations);
+    KFE_LOOP_ARRAY(loop, trace, s->options->max_iterations + 1);
+    KFE_LOOP_ARRAY(loop, s->point.w, s->size);
+    KFE_LOOP_ARRAY(loop, s->point.x, s->size);
+    KFE_LOOP_VALUE(loop, s->point.value);
+    KFE_LOOP_ARRAY(loop, s->direction.w, s->size);
+    KFE_LOOP_ARRAY(loop, s->direction.x, s->size);
+    KFE_LOOP_VALUE(loop, s->direction.last_step);
+    KFE_LOOP_VALUE(loop, s->direction.last_slope);
+    KFE_LOOP_ARRAY(loop, s->gradient.h, s->size);
+    KFE_LOOP_ARRAY(loop, s->gradient.g, s->size);
+    KFE_LOOP_ARRAY(loop, s->gradient.image, s->size);
+    KFE_LOOP_ARRAY(loop, s->gradient.old, s->size);
+    KFE_LOOP_VALUE(loop, s->gradient.length);
+    KFE_LOOP_VALUE(loop, s->gradient.metric);
+    KFE_LOOP_VALUE(loop, s->gradient.old_metric);
+    KFE_LOOP_VALUE(loop, s->gradient.noise);
+    KFE_LOOP_VALUE(loop, s->gradient.steepest);
+    KFE_LOOP_ARRAY(loop, s->trial.x, s->size);
+    KFE_LOOP_ARRAY(loop, s->trial.e, s->size);
+}
+
 static kfe_status run(search_state *s, double *trace, kfe_i_search_result *out)
 {
     kfe_status status = KFE_OK;
+    int restored = 0;
+    kfe_i_loop loop;
 
     KFE_TRY(evaluate_here(s));
     trace[0] = s->point.value;
     KFE_TRY(observe(s, 0));
+    list_state(s, trace, out, &loop);
+    KFE_TRY(kfe_i_loop_restore(&loop, &restored));
     while (!(out->converged = is_stationary(s)) && out->iterations < s->options->max_iterations) {
         int moved = 0;
         KFE_TRY(
@@ -496,6 +529,7 @@ static kfe_status run(search_state *s, double *trace, kfe_i_search_result *out)
         trace[++out->iterations] = s->point.value;
         KFE_TRY(refresh(s, out->iterations));
         KFE_TRY(observe(s, out->iterations));
+        KFE_TRY(kfe_i_loop_save(&loop));
     }
     out->value = s->point.value;
     out->slope = s->gradient.length;
