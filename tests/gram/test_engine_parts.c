@@ -7,7 +7,7 @@
 
 #include "core/memory.h"
 #include "gram/column_cache.h"
-#include "gram/solve/pivot.h"
+#include "gram/landmark/rpcholesky.h"
 #include "kernel/tile/cross.h"
 #include "support/engine.h"
 #include "support/fit.h"
@@ -18,7 +18,7 @@
 /* ---- the low-rank factor ---- */
 
 /* The largest difference between the diagonal of G and the sum of the diagonals of FFᵀ and of the remainder. */
-static double diagonal_off(int64_t n, const double *matrix, const kfe_i_low_rank *f)
+static double diagonal_off(int64_t n, const double *matrix, const kfe_i_rpcholesky *f)
 {
     double largest = 0;
     double trace = 0;
@@ -31,13 +31,13 @@ static double diagonal_off(int64_t n, const double *matrix, const kfe_i_low_rank
         trace += f->diagonal[i];
         assert_true(f->diagonal[i] >= 0);
     }
-    assert_below(fabs(trace - f->trace), tolerance_sum(n, trace));
+    assert_below(fabs(trace - f->left), tolerance_sum(n, trace));
     return largest;
 }
 
 /* The remainder is positive semidefinite: an entry is at most the geometric mean of its diagonal entries.
  * Returns the largest excess. */
-static double most_above_bound(int64_t n, const double *matrix, const kfe_i_low_rank *f)
+static double most_above_bound(int64_t n, const double *matrix, const kfe_i_rpcholesky *f)
 {
     double largest = 0;
 
@@ -64,14 +64,14 @@ static void test_factor(void **state)
         assert_ok(*state, engine_open(*state, engine_case_named(names[c]), N, 0, &p));
         double *matrix = engine_matrix(&p, 0);
         for (int r = 0; r < 5; r++) {
-            kfe_i_low_rank f;
-            assert_ok(*state, kfe_i_pivoted_cholesky(p.gram, ranks[r], 0, &f));
+            kfe_i_rpcholesky f = {0};
+            assert_ok(*state, kfe_i_rpcholesky_grow(p.gram, ranks[r], 0, &f));
             assert_in_range(f.rank, 1, ranks[r]);
             assert_below(diagonal_off(N, matrix, &f), 1e-10);
             assert_below(most_above_bound(N, matrix, &f), 1e-7);
-            assert_true(f.trace < before || f.trace < 1e-10);
-            before = f.trace;
-            kfe_i_low_rank_free(&f);
+            assert_true(f.left < before || f.left < 1e-10);
+            before = f.left;
+            kfe_i_rpcholesky_free(&f);
             assert_null(f.factor);
         }
         engine_close(&p);
@@ -84,14 +84,14 @@ static void test_factor_of_low_rank(void **state)
 {
     enum { N = 301 };
     engine_problem p;
-    kfe_i_low_rank f;
+    kfe_i_rpcholesky f = {0};
 
     assert_ok(*state, engine_open(*state, engine_case_named("low rank"), N, 0, &p));
     double *matrix = engine_matrix(&p, 0);
     double largest = support_largest(N * N, matrix);
-    assert_ok(*state, kfe_i_pivoted_cholesky(p.gram, 100, 1e-9 * largest, &f));
+    assert_ok(*state, kfe_i_rpcholesky_grow(p.gram, 100, 1e-9 * largest, &f));
     assert_int_equal(f.rank, 7);
-    assert_below(f.trace, 1e-9 * largest);
+    assert_below(f.left, 1e-9 * largest);
     for (int64_t i = 0; i < N; i++)
         for (int64_t j = 0; j < N; j++) {
             double sum = 0;
@@ -99,13 +99,13 @@ static void test_factor_of_low_rank(void **state)
                 sum += f.factor[i * f.capacity + l] * f.factor[j * f.capacity + l];
             assert_below(fabs(sum - matrix[i * N + j]), 1e-10 * largest);
         }
-    kfe_i_low_rank_free(&f);
+    kfe_i_rpcholesky_free(&f);
     engine_close(&p);
     free(matrix);
     assert_ok(*state, engine_open(*state, engine_case_named("pairs"), 150, 0, &p));
-    assert_ok(*state, kfe_i_pivoted_cholesky(p.gram, 150, 1e-9, &f));
+    assert_ok(*state, kfe_i_rpcholesky_grow(p.gram, 150, 1e-9, &f));
     assert_int_equal(f.rank, 75);
-    kfe_i_low_rank_free(&f);
+    kfe_i_rpcholesky_free(&f);
     engine_close(&p);
 }
 
@@ -113,22 +113,22 @@ static void test_factor_stops(void **state)
 {
     enum { N = 301 };
     engine_problem p;
-    kfe_i_low_rank f;
+    kfe_i_rpcholesky f = {0};
 
     assert_ok(*state, engine_open(*state, engine_case_named("zero"), N, 0, &p));
-    assert_ok(*state, kfe_i_pivoted_cholesky(p.gram, 50, 0, &f));
+    assert_ok(*state, kfe_i_rpcholesky_grow(p.gram, 50, 0, &f));
     assert_int_equal(f.rank, 0);
-    assert_true(f.trace == 0);
-    kfe_i_low_rank_free(&f);
+    assert_true(f.left == 0);
+    kfe_i_rpcholesky_free(&f);
     engine_close(&p);
     assert_ok(*state, engine_open(*state, engine_case_named("ordinary"), N, 0, &p));
-    assert_ok(*state, kfe_i_pivoted_cholesky(p.gram, N, N + 1, &f));
+    assert_ok(*state, kfe_i_rpcholesky_grow(p.gram, N, N + 1, &f));
     assert_int_equal(f.rank, 0);
-    kfe_i_low_rank_free(&f);
-    assert_ok(*state, kfe_i_pivoted_cholesky(p.gram, N, 0.9 * N, &f));
+    kfe_i_rpcholesky_free(&f);
+    assert_ok(*state, kfe_i_rpcholesky_grow(p.gram, N, 0.9 * N, &f));
     assert_in_range(f.rank, 1, 64);
-    assert_below(f.trace, 0.9 * N);
-    kfe_i_low_rank_free(&f);
+    assert_below(f.left, 0.9 * N);
+    kfe_i_rpcholesky_free(&f);
     engine_close(&p);
 }
 
@@ -136,15 +136,15 @@ static void test_factor_is_repeatable(void **state)
 {
     enum { N = 301 };
     engine_problem p;
-    kfe_i_low_rank f[2];
+    kfe_i_rpcholesky f[2] = {{0}, {0}};
 
     assert_ok(*state, engine_open(*state, engine_case_named("ordinary"), N, 1, &p));
     for (int i = 0; i < 2; i++)
-        assert_ok(*state, kfe_i_pivoted_cholesky(p.gram, 90, 0, &f[i]));
+        assert_ok(*state, kfe_i_rpcholesky_grow(p.gram, 90, 0, &f[i]));
     assert_int_equal(f[0].rank, f[1].rank);
     assert_memory_equal(f[0].factor, f[1].factor, N * 90 * sizeof(double));
     for (int i = 0; i < 2; i++)
-        kfe_i_low_rank_free(&f[i]);
+        kfe_i_rpcholesky_free(&f[i]);
     engine_close(&p);
 }
 
@@ -506,7 +506,7 @@ static kfe_status use_parts(kfe_context *ctx, void *user)
 {
     static const int64_t index[] = {3, 1};
     engine_problem p;
-    kfe_i_low_rank f = {0};
+    kfe_i_rpcholesky f = {0};
     kfe_i_gram *partial = NULL;
     kfe_i_column_cache *cache = NULL;
     double v[CACHED] = {1};
@@ -515,7 +515,7 @@ static kfe_status use_parts(kfe_context *ctx, void *user)
     (void)user;
     kfe_status status = engine_open(ctx, engine_case_named("ordinary"), CACHED, 0, &p);
     if (status == KFE_OK)
-        status = kfe_i_pivoted_cholesky(p.gram, 20, 0, &f);
+        status = kfe_i_rpcholesky_grow(p.gram, 20, 0, &f);
     if (status == KFE_OK)
         status = kfe_i_gram_partial(ctx, p.gram, 20, &partial);
     if (status == KFE_OK)
@@ -524,7 +524,7 @@ static kfe_status use_parts(kfe_context *ctx, void *user)
         status = kfe_i_column_cache_new(p.gram, 2, &cache);
     if (status == KFE_OK)
         status = kfe_i_column_cache_fetch(cache, index, 2);
-    kfe_i_low_rank_free(&f);
+    kfe_i_rpcholesky_free(&f);
     kfe_i_gram_free(partial);
     kfe_i_column_cache_free(cache);
     engine_close(&p);

@@ -12,6 +12,7 @@
 #include "core/rng.h"
 #include "gram/dense/linalg.h"
 #include "gram/form/landmarks_factor.h"
+#include "gram/landmark/rpcholesky.h"
 
 enum { PANEL = 1024 };
 /* The share of the memory that is left which the factor may take; methods need the rest for their vectors. */
@@ -507,7 +508,7 @@ static kfe_status make_by_pivots(landmark_state *s, const kfe_i_gram *source, in
     kfe_i_rpcholesky made = {0};
 
     KFE_TRY(kfe_i_rpcholesky_run(source, NULL, source->size, most, &made));
-    *negative = made.negative;
+    *negative = made.largest > 0 ? made.negative / made.largest : 0;
     KFE_TRY(take_pivots(s, &made));
 cleanup:
     kfe_i_rpcholesky_free(&made);

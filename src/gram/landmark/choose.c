@@ -5,6 +5,7 @@
 #include "core/invariant.h"
 #include "core/memory.h"
 #include "core/rng.h"
+#include "gram/landmark/rpcholesky.h"
 #include "gram/landmark/rules.h"
 
 static kfe_status choose_random(const kfe_i_gram *gram, int64_t most, int64_t *index, int64_t *count)

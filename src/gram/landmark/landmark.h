@@ -30,26 +30,4 @@ kfe_status kfe_i_landmarks_choose(const kfe_i_gram *gram, const kfe_i_landmark_p
 kfe_status kfe_i_gram_entries(const kfe_i_gram *gram, const int64_t *row, int64_t rows, const int64_t *col,
                               int64_t cols, double *out);
 
-/* What randomly pivoted Cholesky makes; pivot j is the j-th landmark. */
-typedef struct kfe_i_rpcholesky {
-    kfe_context *ctx;
-    int64_t rows, rank, capacity;
-    double *factor;   /* rows × capacity, `rank` columns in use: F with FFᵀ ≈ G */
-    double *diagonal; /* of G − FFᵀ; not negative */
-    int64_t *pivots;
-    double trace;    /* of G */
-    double left;     /* trace of G − FFᵀ */
-    double negative; /* the most negative diagonal entry of G − FFᵀ seen, relative to the largest of G */
-} kfe_i_rpcholesky;
-
-/*
- * Randomly pivoted Cholesky with rejection, in blocks (Epperly, Tropp & Webber, 2024): pivots follow exactly the
- * distribution of one-by-one sampling in proportion to the diagonal of the residual. Runs on the listed rows of G
- * (NULL: all). Stops at `most` pivots, or when no diagonal entry of the residual exceeds rounding.
- * Time O(rows·most²) and rows·most kernel values, memory rows·most doubles. Free it also after a failure.
- */
-kfe_status kfe_i_rpcholesky_run(const kfe_i_gram *gram, const int64_t *rows, int64_t count, int64_t most,
-                                kfe_i_rpcholesky *out);
-void kfe_i_rpcholesky_free(kfe_i_rpcholesky *made);
-
 #endif

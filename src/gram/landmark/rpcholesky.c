@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Randomly pivoted Cholesky with rejection; landmarks are chosen by it unless given otherwise.
+ * Randomly pivoted Cholesky with rejection. Landmarks are chosen by it unless given otherwise, and the solver takes its low-rank
+ * preconditioner from it.
  *
  * One iteration draws a block of proposals with probability proportional to the diagonal of the residual
  * R = G − FFᵀ, and walks through H = R[proposals, proposals]:
@@ -14,18 +15,22 @@
  *
  * Rejection makes the block as good as proposals drawn one by one (Epperly, Tropp & Webber, "Embrace rejection", 2024).
  */
+#include "gram/landmark/rpcholesky.h"
+
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
 
+#include "core/least.h"
 #include "core/memory.h"
-#include "core/rng.h"
 #include "gram/dense/basis.h"
 #include "gram/dense/linalg.h"
 #include "gram/landmark/landmark.h"
 
 /* Larger blocks multiply faster and reject more proposals. */
 enum { BLOCK_LEAST = 8, BLOCK_MOST = 160, BLOCK_SHARE = 4 };
+/* Of a factor that may grow: the block cannot depend on a final size that is not known. */
+enum { GROWING_BLOCK = 64 };
 
 typedef struct pivoting {
     kfe_context *ctx;
@@ -33,9 +38,7 @@ typedef struct pivoting {
     const int64_t *rows; /* NULL: all */
     kfe_i_rpcholesky *made;
     int64_t block;
-    double largest;   /* diagonal entry of G */
-    double threshold; /* diagonal entries up to this are rounding */
-    kfe_i_rng rng;
+    double threshold;     /* diagonal entries up to this are rounding */
     double *cumulative;   /* per row: the diagonal summed up to here, of entries above the threshold */
     int64_t *proposed;    /* places in `rows`; block */
     int64_t *examples;    /* the examples at these places; block */
@@ -82,7 +85,7 @@ static int64_t find_row(const pivoting *p, double goal)
 static void draw_proposals(pivoting *p, double sum, int64_t count)
 {
     for (int64_t j = 0; j < count; j++) {
-        p->proposed[j] = find_row(p, kfe_i_rng_uniform(&p->rng) * sum);
+        p->proposed[j] = find_row(p, kfe_i_rng_uniform(&p->made->rng) * sum);
         p->examples[j] = example_at(p, p->proposed[j]);
     }
 }
@@ -116,15 +119,15 @@ static void eliminate(double *h, int64_t count, int64_t pivot)
     }
 }
 
-/* Keeps the accepted proposals at the front of `proposed`; returns their number, at most `room`. */
-static int64_t accept_proposals(pivoting *p, int64_t count, int64_t room)
+/* Keeps the accepted proposals at the front of `proposed`; returns their number. */
+static int64_t accept_proposals(pivoting *p, int64_t count)
 {
     int64_t accepted = 0;
 
-    for (int64_t i = 0; i < count && accepted < room; i++) {
+    for (int64_t i = 0; i < count; i++) {
         double now = p->core[i * count + i];
         double drawn = p->made->diagonal[p->proposed[i]];
-        if (!(now > p->threshold) || kfe_i_rng_uniform(&p->rng) * drawn >= now)
+        if (!(now > p->threshold) || kfe_i_rng_uniform(&p->made->rng) * drawn >= now)
             continue;
         eliminate(p->core, count, i);
         p->proposed[accepted] = p->proposed[i];
@@ -163,13 +166,34 @@ static void update_diagonal(pivoting *p, int64_t count)
 {
     kfe_i_rpcholesky *made = p->made;
 
-    made->left = 0;
     for (int64_t i = 0; i < made->rows; i++) {
         for (int64_t j = 0; j < count; j++)
             made->diagonal[i] -= p->columns[i * count + j] * p->columns[i * count + j];
         made->negative = fmin(made->negative, made->diagonal[i]);
         made->diagonal[i] = fmax(0, made->diagonal[i]);
+    }
+    for (int64_t j = 0; j < count; j++)
+        made->diagonal[p->proposed[j]] = 0;
+    made->left = 0;
+    for (int64_t i = 0; i < made->rows; i++)
         made->left += made->diagonal[i];
+}
+
+/* columns = R[:, accepted], and core its Cholesky factor at the accepted. Rounding may make the core indefinite: then only the first half
+ * of the accepted is used, *count of them. */
+static kfe_status factor_accepted(pivoting *p, int64_t *count)
+{
+    for (;;) {
+        kfe_status status = residual_columns(p, *count);
+        if (status != KFE_OK)
+            return status;
+        for (int64_t j = 0; j < *count; j++)
+            memcpy(p->core + j * *count, p->columns + p->proposed[j] * *count,
+                   (size_t)*count * sizeof *p->core);
+        status = kfe_i_cholesky(p->ctx, *count, p->core, "the residual of the kernel matrix");
+        if (status != KFE_ENUMERIC || *count == 1)
+            return status;
+        *count /= 2;
     }
 }
 
@@ -179,40 +203,35 @@ static kfe_status append(pivoting *p, int64_t count)
     kfe_status status = KFE_OK;
     kfe_i_rpcholesky *made = p->made;
 
-    KFE_TRY(residual_columns(p, count));
-    for (int64_t j = 0; j < count; j++)
-        memcpy(p->core + j * count, p->columns + p->proposed[j] * count, (size_t)count * sizeof *p->core);
-    KFE_TRY(kfe_i_cholesky(p->ctx, count, p->core, "the residual of the kernel matrix"));
+    KFE_TRY(factor_accepted(p, &count));
     kfe_i_solve_lower_transposed(made->rows, count, p->core, p->columns);
     kfe_i_copy_block(made->rows, count, p->columns, count, made->factor + made->rank, made->capacity);
     memcpy(made->pivots + made->rank, p->examples, (size_t)count * sizeof *made->pivots);
     made->rank += count;
     update_diagonal(p, count);
-    for (int64_t j = 0; j < count; j++)
-        made->diagonal[p->proposed[j]] = 0;
 cleanup:
     return status;
 }
 
 /* ---- beginning and end ---- */
 
-static kfe_status begin_diagonal(pivoting *p)
+static kfe_status begin_diagonal(const pivoting *p)
 {
     kfe_status status = KFE_OK;
     kfe_i_rpcholesky *made = p->made;
     double *whole = NULL;
 
+    KFE_ALLOC(p->ctx, made->diagonal, made->rows);
     KFE_ALLOC(p->ctx, whole, p->gram->size);
     KFE_TRY(kfe_i_gram_diagonal(p->gram, whole));
     for (int64_t i = 0; i < made->rows; i++) {
         double value = whole[example_at(p, i)];
+        made->largest = fmax(made->largest, fabs(value));
         made->negative = fmin(made->negative, value);
         made->diagonal[i] = fmax(0, value);
         made->trace += made->diagonal[i];
-        p->largest = fmax(p->largest, fabs(value));
     }
     made->left = made->trace;
-    p->threshold = KFE_RANK_TOLERANCE * p->largest;
 cleanup:
     kfe_i_free(p->ctx, whole);
     return status;
@@ -226,23 +245,42 @@ static int64_t block_size(int64_t most)
     return size > BLOCK_MOST ? BLOCK_MOST : size;
 }
 
-static kfe_status begin(pivoting *p, int64_t most)
+/* Makes room for `most` columns. */
+static kfe_status widen(kfe_i_rpcholesky *made, int64_t most)
 {
     kfe_status status = KFE_OK;
-    kfe_i_rpcholesky *made = p->made;
+    double *factor = NULL;
+    int64_t *pivots = NULL;
 
-    p->block = block_size(most);
-    KFE_ALLOC(p->ctx, made->factor, made->rows * most);
-    KFE_ALLOC(p->ctx, made->diagonal, made->rows);
-    KFE_ALLOC(p->ctx, made->pivots, most);
-    KFE_ALLOC(p->ctx, p->cumulative, made->rows);
+    if (most <= made->capacity)
+        return KFE_OK;
+    KFE_ALLOC(made->ctx, pivots, most);
+    KFE_ALLOC(made->ctx, factor, made->rows * most);
+    if (made->rank > 0) {
+        kfe_i_copy_block(made->rows, made->rank, made->factor, made->capacity, factor, most);
+        memcpy(pivots, made->pivots, (size_t)made->rank * sizeof *pivots);
+    }
+    kfe_i_free(made->ctx, made->factor);
+    kfe_i_free(made->ctx, made->pivots);
+    made->factor = factor;
+    made->pivots = pivots;
+    made->capacity = most;
+    return KFE_OK;
+cleanup:
+    kfe_i_free(made->ctx, pivots);
+    return status;
+}
+
+static kfe_status make_workspace(pivoting *p, int64_t most)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(p->ctx, p->cumulative, p->made->rows);
     KFE_ALLOC(p->ctx, p->proposed, p->block);
     KFE_ALLOC(p->ctx, p->examples, p->block);
     KFE_ALLOC(p->ctx, p->core, p->block * p->block);
     KFE_ALLOC(p->ctx, p->at_proposals, p->block * most);
-    KFE_ALLOC(p->ctx, p->columns, made->rows * p->block);
-    KFE_TRY(begin_diagonal(p));
-    kfe_i_rng_init(&p->rng, kfe_context_seed(p->ctx), KFE_STREAM_GRAM_LANDMARKS);
+    KFE_ALLOC(p->ctx, p->columns, p->made->rows * p->block);
 cleanup:
     return status;
 }
@@ -257,9 +295,9 @@ static void release(pivoting *p)
     kfe_i_free(p->ctx, p->columns);
 }
 
-/* The first proposal of a block is always accepted, unless rounding took it below the threshold: its entry is then
- * set to zero, so that every iteration makes progress. */
-static kfe_status run_block(pivoting *p, double sum)
+/* Accepted proposals beyond `most` are dropped. The first proposal of a block is always accepted, unless rounding took it below the
+ * threshold: its entry is then set to zero, so that every iteration makes progress. */
+static kfe_status run_block(pivoting *p, double sum, int64_t most)
 {
     kfe_status status = KFE_OK;
     kfe_i_rpcholesky *made = p->made;
@@ -268,7 +306,7 @@ static kfe_status run_block(pivoting *p, double sum)
     draw_proposals(p, sum, p->block);
     first = p->proposed[0];
     KFE_TRY(residual_at_proposals(p, p->block));
-    int64_t accepted = accept_proposals(p, p->block, made->capacity - made->rank);
+    int64_t accepted = kfe_i_least(accept_proposals(p, p->block), most - made->rank);
     if (accepted > 0)
         KFE_TRY(append(p, accepted));
     made->diagonal[first] = accepted > 0 ? made->diagonal[first] : 0;
@@ -276,22 +314,53 @@ cleanup:
     return status;
 }
 
+/* Adds columns up to `most`, while the trace of the residual is above `enough`. */
+static kfe_status extend(pivoting *p, int64_t most, double enough, const char *stage)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_rpcholesky *made = p->made;
+    double sum = 0;
+
+    p->threshold = KFE_RANK_TOLERANCE * made->largest;
+    KFE_TRY(widen(made, most));
+    KFE_TRY(make_workspace(p, most));
+    while (made->rank < most && made->left > enough && (sum = accumulate(p)) > 0) {
+        KFE_TRY(kfe_i_checkpoint(p->ctx, stage, made->rank, most));
+        KFE_TRY(run_block(p, sum, most));
+    }
+cleanup:
+    release(p);
+    return status;
+}
+
+static kfe_status begin(const pivoting *p, int64_t count, uint64_t stream)
+{
+    *p->made = (kfe_i_rpcholesky){.ctx = p->ctx, .rows = count};
+    kfe_i_rng_init(&p->made->rng, kfe_context_seed(p->ctx), stream);
+    return begin_diagonal(p);
+}
+
 kfe_status kfe_i_rpcholesky_run(const kfe_i_gram *gram, const int64_t *rows, int64_t count, int64_t most,
                                 kfe_i_rpcholesky *out)
 {
     kfe_status status = KFE_OK;
-    pivoting p = {.ctx = gram->ctx, .gram = gram, .rows = rows, .made = out};
-    double sum = 0;
+    pivoting p = {.ctx = gram->ctx, .gram = gram, .rows = rows, .made = out, .block = block_size(most)};
 
-    *out = (kfe_i_rpcholesky){.ctx = gram->ctx, .rows = count, .capacity = most};
-    KFE_TRY(begin(&p, most));
-    while (out->rank < most && (sum = accumulate(&p)) > 0) {
-        KFE_TRY(kfe_i_checkpoint(p.ctx, "choosing landmarks", out->rank, most));
-        KFE_TRY(run_block(&p, sum));
-    }
-    out->negative = p.largest > 0 ? out->negative / p.largest : 0;
+    KFE_TRY(begin(&p, count, KFE_STREAM_GRAM_LANDMARKS));
+    KFE_TRY(extend(&p, most, 0, "choosing landmarks"));
 cleanup:
-    release(&p);
+    return status;
+}
+
+kfe_status kfe_i_rpcholesky_grow(const kfe_i_gram *gram, int64_t most, double enough, kfe_i_rpcholesky *made)
+{
+    kfe_status status = KFE_OK;
+    pivoting p = {.ctx = gram->ctx, .gram = gram, .made = made, .block = GROWING_BLOCK};
+
+    if (!made->ctx)
+        KFE_TRY(begin(&p, gram->size, KFE_STREAM_PIVOT));
+    KFE_TRY(extend(&p, most, enough, "preparing the solver"));
+cleanup:
     return status;
 }
 

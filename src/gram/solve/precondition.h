@@ -6,7 +6,7 @@
 #ifndef KFE_GRAM_SOLVE_PRECONDITION_H
 #define KFE_GRAM_SOLVE_PRECONDITION_H
 
-#include "gram/solve/pivot.h"
+#include "gram/landmark/rpcholesky.h"
 
 /* z = c·M⁻¹x for n × k blocks, c > 0 any constant, k at most the number it was made for. Does not allocate. */
 typedef struct kfe_i_preconditioner {
@@ -39,12 +39,12 @@ double kfe_i_single_factor_bytes(int64_t n, int64_t k);
 /* FFᵀ + λI with F of few columns, by Woodbury: (FFᵀ + λI)⁻¹x = (x − F(FᵀF + λI)⁻¹Fᵀx)/λ. */
 typedef struct kfe_i_woodbury {
     kfe_context *ctx;
-    const kfe_i_low_rank *low_rank; /* borrowed */
-    double *core;                   /* Cholesky factor of FᵀF + λI */
-    double *small;                  /* rank × k */
+    const kfe_i_rpcholesky *low_rank; /* borrowed */
+    double *core;                     /* Cholesky factor of FᵀF + λI */
+    double *small;                    /* rank × k */
 } kfe_i_woodbury;
 
-kfe_status kfe_i_woodbury_new(const kfe_i_low_rank *low_rank, double ridge, int64_t k, kfe_i_woodbury *out);
+kfe_status kfe_i_woodbury_new(const kfe_i_rpcholesky *low_rank, double ridge, int64_t k, kfe_i_woodbury *out);
 void kfe_i_woodbury_free(kfe_i_woodbury *woodbury);
 kfe_i_preconditioner kfe_i_woodbury_preconditioner(kfe_i_woodbury *woodbury);
 

@@ -6,7 +6,7 @@
  *     Cholesky in double precision: n³/3 operations, 8n² bytes.
  *     Cholesky in single precision, as the preconditioner of conjugate gradients: half the time, a quarter of the memory
  *         (precondition.h), and a few iterations, since only rounding keeps the preconditioner from being exact.
- *     Conjugate gradients with FFᵀ + λI as preconditioner, F from randomly pivoted Cholesky (pivot.h): for spectra that
+ *     Conjugate gradients with FFᵀ + λI as preconditioner, F from randomly pivoted Cholesky (landmark/rpcholesky.h): for spectra that
  *         fall fast below λ, and for matrices too large to factor. If its rate shows that a factorisation would be
  *         faster, it gives way to that.
  *
@@ -70,7 +70,7 @@ typedef struct solver {
     double mean;                /* mean diagonal entry of G */
     kfe_i_kept kept;            /* a copy of the operator for many passes */
     const kfe_i_gram *exact;    /* for true residuals */
-    kfe_i_low_rank low_rank;    /* rank 0: none yet */
+    kfe_i_rpcholesky low_rank;  /* {0}: none yet */
     kfe_i_cg_work *work;        /* NULL until iterations begin */
     double *residual, *product; /* n × k */
     double *goals;              /* k */
@@ -91,7 +91,7 @@ static void release(solver *s)
     kfe_i_free(s->ctx, s->product);
     kfe_i_free(s->ctx, s->goals);
     kfe_i_cg_work_free(s->work);
-    kfe_i_low_rank_free(&s->low_rank);
+    kfe_i_rpcholesky_free(&s->low_rank);
     kfe_i_gram_keep_free(&s->kept);
 }
 
@@ -286,10 +286,7 @@ static kfe_status solve_cg(solver *s, const plan *p)
     kfe_i_cg_end end = KFE_CG_CONVERGED;
     const kfe_i_gram *fast = s->kept.gram;
 
-    if (!s->low_rank.ctx)
-        KFE_TRY(kfe_i_pivoted_cholesky(fast, p->rank, s->ridge, &s->low_rank));
-    else
-        KFE_TRY(kfe_i_low_rank_grow(fast, p->rank, s->ridge, &s->low_rank));
+    KFE_TRY(kfe_i_rpcholesky_grow(fast, p->rank, s->ridge, &s->low_rank));
     s->report.rank = s->low_rank.rank;
     KFE_TRY(kfe_i_woodbury_new(&s->low_rank, s->ridge, s->k, &woodbury));
     kfe_i_cg_problem problem = {.gram = fast,
@@ -307,7 +304,7 @@ static kfe_status solve_cg(solver *s, const plan *p)
                   s->report.iterations, s->report.residual);
 cleanup:
     kfe_i_woodbury_free(&woodbury);
-    kfe_i_low_rank_free(&s->low_rank);
+    kfe_i_rpcholesky_free(&s->low_rank);
     return status;
 }
 
@@ -355,11 +352,11 @@ static kfe_status probe(solver *s, int64_t most, kfe_i_decay *out)
 
     rank = rank < LEAST_PROBE ? LEAST_PROBE : rank > MOST_PROBE ? MOST_PROBE : rank;
     rank = rank > most ? most : rank;
-    KFE_TRY(kfe_i_pivoted_cholesky(s->exact, (rank + 1) / 2, s->ridge, &s->low_rank));
-    half = s->low_rank.trace;
+    KFE_TRY(kfe_i_rpcholesky_grow(s->exact, (rank + 1) / 2, s->ridge, &s->low_rank));
+    half = s->low_rank.left;
     out->rank = fmax(1, (double)s->low_rank.rank);
-    KFE_TRY(kfe_i_low_rank_grow(s->exact, rank, s->ridge, &s->low_rank));
-    out->trace = s->low_rank.trace;
+    KFE_TRY(kfe_i_rpcholesky_grow(s->exact, rank, s->ridge, &s->low_rank));
+    out->trace = s->low_rank.left;
     double doubled = fmax(1, (double)s->low_rank.rank) / out->rank;
     out->slope = doubled > 1 && out->trace > 0 ? log(half / out->trace) / log(doubled) : 8;
     out->rank = fmax(1, (double)s->low_rank.rank);
@@ -453,7 +450,7 @@ static kfe_status run_way(solver *s, const plan *p, kfe_i_solve_way way)
         KFE_TRY(keep_for_iterations(s, p->rank));
         return solve_cg(s, p);
     }
-    kfe_i_low_rank_free(&s->low_rank);
+    kfe_i_rpcholesky_free(&s->low_rank);
     if (way == KFE_SOLVE_F32)
         return solve_f32(s);
     KFE_TRY(solve_f64(s));

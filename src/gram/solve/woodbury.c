@@ -7,12 +7,12 @@
 #include "gram/dense/linalg.h"
 #include "gram/solve/precondition.h"
 
-static kfe_i_columns factor_of(const kfe_i_low_rank *f)
+static kfe_i_columns factor_of(const kfe_i_rpcholesky *f)
 {
     return kfe_i_strided(f->factor, f->rank, f->capacity);
 }
 
-kfe_status kfe_i_woodbury_new(const kfe_i_low_rank *low_rank, double ridge, int64_t k, kfe_i_woodbury *out)
+kfe_status kfe_i_woodbury_new(const kfe_i_rpcholesky *low_rank, double ridge, int64_t k, kfe_i_woodbury *out)
 {
     kfe_status status = KFE_OK;
     int64_t r = low_rank->rank;

@@ -11,7 +11,7 @@
 #include "core/memory.h"
 #include "gram/dense/basis.h"
 #include "gram/dense/linalg.h"
-#include "gram/solve/pivot.h"
+#include "gram/landmark/rpcholesky.h"
 #include "method/ridge/ridge.h"
 
 enum { MOST_COLUMNS = 512 };
@@ -87,26 +87,26 @@ static kfe_status factor_kernel(kfe_context *ctx, const char *method, const char
     kfe_status status = KFE_OK;
     kfe_i_kernel kernel = {0};
     kfe_i_gram *gram = NULL;
-    kfe_i_low_rank low_rank = {0};
+    kfe_i_rpcholesky low_rank = {0};
     int64_t most = targets->rows < MOST_COLUMNS ? targets->rows : MOST_COLUMNS;
     double mean = 0;
 
     KFE_TRY(open_kernel(ctx, method, text, targets, &kernel));
     KFE_TRY(kfe_i_gram_tiled(ctx, &kernel, targets, &gram));
     KFE_TRY(kfe_i_gram_mean_diagonal(gram, &mean));
-    KFE_TRY(kfe_i_pivoted_cholesky(gram, most, KFE_RANK_TOLERANCE * mean * (double)targets->rows, &low_rank));
-    if (low_rank.trace > KFE_LABEL_REMAINDER * low_rank.whole)
+    KFE_TRY(kfe_i_rpcholesky_grow(gram, most, KFE_RANK_TOLERANCE * mean * (double)targets->rows, &low_rank));
+    if (low_rank.left > KFE_LABEL_REMAINDER * low_rank.trace)
         kfe_i_log(ctx, KFE_LOG_WARNING,
                   "%s: %d columns make up only %.3g of the label kernel; a smoother label kernel (a smaller "
                   "gamma) needs "
                   "fewer",
-                  method, (int)low_rank.rank, 1 - low_rank.trace / low_rank.whole);
+                  method, (int)low_rank.rank, 1 - low_rank.left / low_rank.trace);
     out->rank = low_rank.rank;
     KFE_ALLOC(ctx, out->values, targets->rows * low_rank.rank);
     kfe_i_copy_block(targets->rows, low_rank.rank, low_rank.factor, low_rank.capacity, out->values,
                      low_rank.rank);
 cleanup:
-    kfe_i_low_rank_free(&low_rank);
+    kfe_i_rpcholesky_free(&low_rank);
     kfe_i_gram_free(gram);
     kfe_i_kernel_free(&kernel);
     return status;
