@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds and opens plug-ins: those for devices (gram/device/plugin.c) and the one for clusters (core/cluster.c). */
+/* Finds and opens plug-ins: those for devices (gram/device/plugin.c), the one for clusters (core/cluster.c) and the one for Arrow files
+ * (data/arrow/file.c). */
 #define _GNU_SOURCE /* dladdr */
 #include "core/plugin.h"
 
@@ -99,7 +100,7 @@ kfe_status kfe_i_plugin_open(kfe_context *ctx, const kfe_i_plugin *plugin, kfe_i
     if (!*library && strcmp(path, plugin->file) == 0)
         return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
                           "there is no plug-in for %s: %s is neither in KFE_DEVICE_PATH nor beside the "
-                          "library; %s, or use {device=cpu}",
+                          "library; %s",
                           plugin->owner, plugin->file, plugin->advice);
     if (!*library)
         return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "the plug-in for %s cannot be loaded: %s", plugin->owner,

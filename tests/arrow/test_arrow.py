@@ -2,7 +2,10 @@
 """Tables of polars, pandas and pyarrow are read like the CSV file with the same content; so are Parquet and Feather files."""
 import gc
 import os
+import pathlib
+import shutil
 import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -96,6 +99,84 @@ def test_files(name, tmp_path):
     if name != "t.bin":  # a stream may lack its end mark
         with pytest.raises(ValueError, match=name):
             kfe.read(path, encode="auto")
+
+
+# ---- the command, with the plug-in for files ----
+
+
+@pytest.fixture(scope="module")
+def plugin(tmp_path_factory):
+    """The folder of libkfe_arrow.so, built by CMake against the library inside pyarrow."""
+    if not shutil.which("g++") or not shutil.which("cmake"):
+        pytest.skip("g++ or cmake is not installed")
+    folder = tmp_path_factory.mktemp("plugin")
+    source = pathlib.Path(__file__).resolve().parents[2]
+    (folder / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(kfe LANGUAGES C)\ninclude(GNUInstallDirs)\n"
+                                           f"set(PROJECT_SOURCE_DIR {source})\nadd_subdirectory({source}/backends/arrow arrow)\n")
+    for command in (["cmake", "-S", folder, "-B", folder / "build", "-DKFE_ARROW=ON", f"-DKFE_ARROW_PYTHON={sys.executable}"],
+                    ["cmake", "--build", folder / "build"]):
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "build"
+
+
+def command(plugin, *arguments, status=0):
+    done = subprocess.run([os.environ["KFE"], *map(str, arguments)], capture_output=True, text=True,
+                          env={**os.environ, "KFE_DEVICE_PATH": str(plugin)})
+    assert done.returncode == status, done.stderr
+    return done.stderr if status else done.stdout
+
+
+def write_all(folder, table):
+    """The table in every kind of file; their names."""
+    arrow = pa.Table.from_pandas(table, preserve_index=False)
+    for codec in ("none", "snappy", "gzip", "zstd"):
+        pa.parquet.write_table(arrow, folder / f"{codec}.parquet", compression=codec, row_group_size=13)
+    pa.feather.write_feather(arrow, folder / "t.feather")
+    with pa.ipc.new_stream(folder / "t.arrows", arrow.schema) as out:
+        out.write_table(arrow, max_chunksize=9)
+    return ["none.parquet", "snappy.parquet", "gzip.parquet", "zstd.parquet", "t.feather", "t.arrows"]
+
+
+def test_the_command_reads_files(plugin, tmp_path):
+    table = frame().drop(columns="single")  # CSV has it with fewer digits
+    table.loc[3, "color"] = 'a "quoted", text'
+    table.to_csv(tmp_path / "t.csv", index=False)
+    expected = command(plugin, "convert", "-q", "--encode", "auto", tmp_path / "t.csv", "-")
+    for name in write_all(tmp_path, table):
+        assert command(plugin, "convert", "-q", "--encode", "auto", tmp_path / name, "-") == expected, name
+    assert expected.count("\n") == 61
+
+
+def test_a_model_of_the_command_takes_every_kind_of_file(plugin, tmp_path):
+    """Columns are found by name and categories are those of the model, whatever the order of the columns."""
+    table = frame().drop(columns="single")
+    files = write_all(tmp_path, table[["color", "n", "x"]])
+    table.to_csv(tmp_path / "t.csv", index=False)
+    pa.parquet.write_table(pa.Table.from_pandas(table, preserve_index=False), tmp_path / "train.parquet")
+    command(plugin, "fit", "-q", "-m", "kfd", "--learner", "knn", "--encode", "auto", tmp_path / "train.parquet", "-o", tmp_path / "m.kfe")
+    expected = command(plugin, "transform", "-q", tmp_path / "m.kfe", tmp_path / "t.csv")
+    for name in files:
+        assert command(plugin, "transform", "-q", tmp_path / "m.kfe", tmp_path / name) == expected, name
+
+
+def test_numbers_keep_their_kind(plugin, tmp_path):
+    pa.parquet.write_table(pa.table({"x": [1.5, None, 3.0, 4.0], "flag": [True, False, True, False], "y": [1.0, 2.0, 1.0, 2.0]}), tmp_path / "t.parquet")
+    assert "missing" in command(plugin, "convert", "-q", tmp_path / "t.parquet", "-", status=2)
+    assert command(plugin, "convert", "-q", "--missing", "mean", tmp_path / "t.parquet", "-").splitlines()[1:3] == ["1.5,1,1.0", "2.8333333333333335,0,2.0"]  # a column of floats is a real target
+
+
+def test_damaged_files_are_refused(plugin, tmp_path):
+    for name in write_all(tmp_path, frame()):
+        content = (tmp_path / name).read_bytes()
+        for cut in (len(content) // 2, len(content) - 20):
+            (tmp_path / name).write_bytes(content[:cut])
+            if name != "t.arrows" or cut < len(content) - 20:  # a stream may lack its end mark
+                assert name in command(plugin, "convert", "-q", "--encode", "auto", tmp_path / name, tmp_path / "x.csv", status=2)
+    pa.parquet.write_table(pa.table({"when": [pd.Timestamp("2020-01-01")], "y": [1]}), tmp_path / "t.parquet")
+    assert "'when'" in command(plugin, "convert", "-q", tmp_path / "t.parquet", "-", status=2)
+    pa.parquet.write_table(pa.table({"x": pa.array([], pa.float64())}), tmp_path / "t.parquet")
+    assert "empty" in command(plugin, "convert", "-q", tmp_path / "t.parquet", "-", status=2)
 
 
 def test_the_command_names_the_file(tmp_path):

@@ -9,8 +9,9 @@
 #define AS_ROWS "convert the pixels of each image to a row of numbers"
 #define BY_PANDAS(call) "convert it with Python: pandas." call "('FILE').to_csv('FILE.csv', index=False)"
 
-/* Where the bytes stand; BINARY: a file of this kind has a NUL byte near its beginning, which tells it from text. */
-enum { BINARY = 1 };
+/* Where the bytes stand; BINARY: a file of this kind has a NUL byte near its beginning, which tells it from text; ARROW: the plug-in
+ * for Arrow files reads it. */
+enum { BINARY = 1, ARROW = 2 };
 
 typedef struct kind {
     int64_t offset;
@@ -50,11 +51,11 @@ static const kind kinds[] = {
     KIND("\xff\xfe", "UTF-16 text", "convert it with 'iconv -f utf-16 -t utf-8'"),
     KIND("\xfe\xff", "UTF-16 text", "convert it with 'iconv -f utf-16 -t utf-8'"),
     /* tables of other programs */
-    KIND_AT(0, "PAR1", BINARY, "a Parquet file", BY_PANDAS("read_parquet")),
-    KIND_AT(0, "ARROW1", BINARY, "a Feather (Arrow) file", BY_PANDAS("read_feather")),
+    KIND_AT(0, "PAR1", BINARY | ARROW, "a Parquet file", BY_PANDAS("read_parquet")),
+    KIND_AT(0, "ARROW1", BINARY | ARROW, "a Feather (Arrow) file", BY_PANDAS("read_feather")),
     KIND_AT(0, "FEA1", BINARY, "a Feather (version 1) file", BY_PANDAS("read_feather")),
-    KIND("\xff\xff\xff\xff", "an Arrow stream",
-         "convert it with Python: pyarrow.ipc.open_stream('FILE').read_pandas().to_csv('FILE.csv')"),
+    KIND_AT(0, "\xff\xff\xff\xff", ARROW, "an Arrow stream",
+            "convert it with Python: pyarrow.ipc.open_stream('FILE').read_pandas().to_csv('FILE.csv')"),
     KIND_AT(0, "ORC", BINARY, "an ORC file", BY_PANDAS("read_orc")),
     KIND("Obj\1", "an Avro file", "write it as CSV, for example with the Python package fastavro"),
     KIND("\x89HDF\r\n\x1a\n", "an HDF5 file",
@@ -165,6 +166,14 @@ static int is_fastq(const char *head, int64_t length)
         c = c && c + 1 < end ? c + 1 : NULL;
     }
     return c && *c == '+';
+}
+
+int kfe_i_is_arrow_file(const char *head, int64_t length)
+{
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        if (kinds[k].flags & ARROW && is_kind(&kinds[k], head, length))
+            return 1;
+    return 0;
 }
 
 const char *kfe_i_foreign_kind(const char *head, int64_t length, const char **advice)

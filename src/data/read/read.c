@@ -104,6 +104,8 @@ static const kfe_i_reader *guess_reader(const char *path, const char *head, int6
 
 int kfe_i_is_known_extension(const char *extension)
 {
+    if (kfe_i_word_index(kfe_i_arrow_reader.extensions, extension) >= 0)
+        return 1;
     for (int k = 0; k < READER_COUNT; k++)
         if (kfe_i_word_index(readers[k]->extensions, extension) >= 0)
             return 1;
@@ -123,6 +125,10 @@ static kfe_status find_reader(kfe_i_source *source, const char *path, int format
     if (length == 0)
         return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
                              "the file is empty; it needs at least one row");
+    if (format == 0 && kfe_i_arrow_reader.recognise(head, length)) {
+        *out = &kfe_i_arrow_reader;
+        return KFE_OK;
+    }
     foreign = format > 0 ? NULL : kfe_i_foreign_kind(head, length, &advice);
     if (foreign)
         return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0, "this is %s, not a table; %s",

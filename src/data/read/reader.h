@@ -48,7 +48,7 @@ typedef struct kfe_i_reader {
 } kfe_i_reader;
 
 extern const kfe_i_reader kfe_i_csv_reader, kfe_i_tsv_reader, kfe_i_libsvm_reader, kfe_i_npy_reader,
-    kfe_i_npz_reader, kfe_i_mtx_reader, kfe_i_arff_reader, kfe_i_fasta_reader;
+    kfe_i_npz_reader, kfe_i_mtx_reader, kfe_i_arff_reader, kfe_i_fasta_reader, kfe_i_arrow_reader;
 
 void kfe_i_raw_table_init(kfe_i_raw_table *raw, kfe_context *ctx);
 void kfe_i_raw_table_free(kfe_i_raw_table *raw);

@@ -49,7 +49,7 @@ static kfe_status load(kfe_context *ctx, const char *name, kfe_i_device *device)
     kfe_i_plugin plugin = {.file = file,
                            .owner = owner,
                            .interface = "device interface",
-                           .advice = "install it",
+                           .advice = "install it, or use {device=cpu}",
                            .symbol = KFE_DEVICE_SYMBOL,
                            .abi = KFE_DEVICE_ABI,
                            .size = sizeof *device->table};
