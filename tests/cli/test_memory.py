@@ -58,14 +58,16 @@ def data(tmp_path_factory):
 
 
 KERNELS = {"hsic-mkl": 2, "mkl": 2, "svm-mkl": 2, "lmkl": 2}
-METHODS = ["koc", "kfd", "kpca", "kpls", "skblf", "sma", "hsic", "kopls", "kb", "hsic-mkl", "mkl", "svm-joint"]
+METHODS = ["koc", "kfd", "kpca", "kpls", "skblf", "sma", "hsic", "kopls", "kb", "hsic-mkl", "mkl", "svm-joint", "rfm", "gkdr", "klfda",
+           "kopls2", "opls", "spls"]
+LINEAR = {"opls", "spls"}
 # These take long if they may not store the kernel matrix.
 FEWER_ROWS = {"hsic": (12, 28, 60), "hsic-mkl": (12, 28, 60), "mkl": (12, 28, 60), "svm-joint": (28, 60, 160)}
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_methods(data, method):
-    kernels = ["-k", "rbf"] + ["-k", "linear"] * (KERNELS.get(method, 1) - 1)
+    kernels = [] if method in LINEAR else ["-k", "rbf"] + ["-k", "linear"] * (KERNELS.get(method, 1) - 1)
     train = "train.csv" if method in FEWER_ROWS else "large.csv"
     for limit in FEWER_ROWS.get(method, (16, 45, 110)):
         check(data, limit, "fit", "-q", "-m", method, *kernels, train, "-o", "m.kfe")
@@ -75,6 +77,16 @@ def test_a_small_limit_is_no_excuse(data):
     """Methods that work tile by tile succeed with less memory than the matrix takes."""
     for method in ("koc", "kpca", "kpls"):
         assert check(data, 15, "fit", "-q", "-m", method, "-k", "rbf", "train.csv", "-o", "m.kfe")
+
+
+def test_a_table_of_nearly_half_the_limit(tmp_path):
+    """The table, its centred copy and the model share 150 MB: no third copy is made for sums over classes, nor to check the model."""
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "wide.npy", rng.normal(size=(10000, 784)))  # 63 MB
+    np.save(tmp_path / "classes.npy", rng.integers(0, 2, 10000))
+    fit = ("fit", "-q", "-k", "rbf:gamma=0.001", "wide.npy", "--label-file", "classes.npy", "-o", "m.kfe")
+    assert check(tmp_path, 150, *fit, "-m", "koc")
+    assert check(tmp_path, 150, *fit, "-m", "kpca", "--dim", "1", "--tolerance", "0.5")
 
 
 def test_the_support_takes_the_memory_of_the_scaled_table(tmp_path):

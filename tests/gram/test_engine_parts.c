@@ -500,6 +500,38 @@ static void test_column_cache_edges(void **state)
     free(matrix);
 }
 
+/* ---- sums over groups without memory to sort the points ---- */
+
+/* The points take more than the slack of the limit, so that a copy of them is refused; the sums are the same. */
+static void test_group_sums_without_a_copy(void **state)
+{
+    enum { ROWS = 600, COLS = 4000 };
+    kfe_context *ctx = *state;
+    double *values = support_random(6, (int64_t)ROWS * COLS);
+    kfe_i_table table = {
+        .ctx = ctx, .kind = KFE_TABLE_DENSE, .rows = ROWS, .cols = COLS, .stride = COLS, .values = values};
+    kfe_i_kernel kernel = {0};
+    kfe_i_gram *gram = NULL;
+    int32_t group[ROWS];
+    double sorted[9];
+    double given[9];
+
+    for (int i = 0; i < ROWS; i++)
+        group[i] = i * i % 3;
+    assert_ok(ctx, kfe_i_kernel_parse(ctx, "rbf:gamma=0.0001", &kernel));
+    assert_ok(ctx, kfe_i_gram_tiled(ctx, &kernel, &table, &gram));
+    assert_ok(ctx, kfe_i_gram_group_sums(gram, group, 3, sorted));
+    assert_ok(ctx, kfe_context_set_memory(ctx, ctx->in_use));
+    assert_true((double)ROWS * COLS * 8 > KFE_MEMORY_UNCOUNTED + KFE_MEMORY_SLACK);
+    assert_ok(ctx, kfe_i_gram_group_sums(gram, group, 3, given));
+    assert_ok(ctx, kfe_context_set_memory(ctx, 0));
+    for (int g = 0; g < 9; g++)
+        assert_below(fabs(given[g] - sorted[g]), tolerance_sum((int64_t)ROWS * ROWS, sorted[g]));
+    kfe_i_gram_free(gram);
+    kfe_i_kernel_free(&kernel);
+    free(values);
+}
+
 /* ---- failing allocations ---- */
 
 static kfe_status use_parts(kfe_context *ctx, void *user)
@@ -550,6 +582,7 @@ int main(void)
         cmocka_unit_test(test_narrow_points),
         cmocka_unit_test(test_column_cache),
         cmocka_unit_test(test_column_cache_edges),
+        cmocka_unit_test(test_group_sums_without_a_copy),
         cmocka_unit_test(test_failing_allocations),
     };
     return cmocka_run_group_tests(tests, support_single_setup, support_context_teardown);

@@ -107,12 +107,25 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
 
 typedef struct group_job {
     const kfe_i_kernel *kernel;
+    const kfe_i_points *points; /* `sorted`, or those of the operator if there is no memory for a copy */
+    const int32_t *group;       /* of these points */
     kfe_i_points sorted;
-    int32_t *group; /* of the sorted points */
+    int32_t *sorted_group;
     int64_t groups;
     double *work; /* per thread: sums (groups × groups), a tile, scratch */
     int64_t own;
 } group_job;
+
+/* Without memory for a copy of the points, tiles are summed in the order of the examples: rectangles become short rows. */
+static void use_given_order(const kfe_i_gram *gram, const int32_t *group, group_job *job)
+{
+    const tiled_state *s = gram->state;
+
+    job->points = &s->points;
+    job->group = group;
+    kfe_i_log(gram->ctx, KFE_LOG_INFO,
+              "sums over classes: no memory to sort the examples by class; this takes a little longer");
+}
 
 static kfe_status sort_by_group(const kfe_i_gram *gram, const int32_t *group, int64_t groups, group_job *job)
 {
@@ -122,9 +135,9 @@ static kfe_status sort_by_group(const kfe_i_gram *gram, const int32_t *group, in
     int64_t *order = NULL;
     int64_t *next = NULL;
 
-    job->kernel = s->kernel;
-    job->groups = groups;
-    KFE_ALLOC(ctx, job->group, gram->size);
+    job->points = &job->sorted;
+    KFE_ALLOC(ctx, job->sorted_group, gram->size);
+    job->group = job->sorted_group;
     KFE_ALLOC(ctx, order, gram->size);
     KFE_ALLOC_ZERO(ctx, next, groups + 1);
     for (int64_t i = 0; i < gram->size; i++)
@@ -132,7 +145,7 @@ static kfe_status sort_by_group(const kfe_i_gram *gram, const int32_t *group, in
     for (int64_t g = 0; g < groups; g++)
         next[g + 1] += next[g];
     for (int64_t i = 0; i < gram->size; i++) {
-        job->group[next[group[i]]] = group[i];
+        job->sorted_group[next[group[i]]] = group[i];
         order[next[group[i]]++] = i;
     }
     KFE_TRY(kfe_i_points_gather(ctx, &s->points, order, gram->size, &job->sorted));
@@ -170,11 +183,11 @@ static void add_panel(const void *user, int64_t row, int thread)
     const group_job *job = user;
     double *sums = job->work + job->own * thread;
     double *tile = sums + job->groups * job->groups;
-    int64_t n = job->sorted.table.rows;
-    kfe_i_range rows = {&job->sorted, row, n - row < KFE_TILE_SIDE ? n - row : KFE_TILE_SIDE};
+    int64_t n = job->points->table.rows;
+    kfe_i_range rows = {job->points, row, n - row < KFE_TILE_SIDE ? n - row : KFE_TILE_SIDE};
 
     for (int64_t col = 0; col <= row; col += KFE_TILE_SIDE) {
-        kfe_i_range cols = {&job->sorted, col, n - col < KFE_TILE_SIDE ? n - col : KFE_TILE_SIDE};
+        kfe_i_range cols = {job->points, col, n - col < KFE_TILE_SIDE ? n - col : KFE_TILE_SIDE};
         kfe_i_tile_eval(job->kernel, rows, cols, tile, KFE_TILE_STRIDE, tile + KFE_TILE_SIZE);
         add_tile(job, tile, rows, cols, sums);
     }
@@ -186,11 +199,11 @@ static kfe_status run_group_job(kfe_context *ctx, group_job *job, kfe_i_share sh
     int threads = kfe_i_tile_threads(ctx, job->kernel);
     int64_t cells = job->groups * job->groups;
 
-    job->own = cells + KFE_TILE_SIZE + kfe_i_tile_scratch(&job->sorted, &job->sorted);
+    job->own = cells + KFE_TILE_SIZE + kfe_i_tile_scratch(job->points, job->points);
     KFE_ALLOC_ZERO(ctx, job->work, job->own * threads);
     KFE_TRY(kfe_i_each_dealt_panel(ctx,
                                    &(kfe_i_panels){"summing the kernel over classes", threads,
-                                                   job->sorted.table.rows, KFE_TILE_SIDE, KFE_SHARE_FIXED},
+                                                   job->points->table.rows, KFE_TILE_SIDE, KFE_SHARE_FIXED},
                                    share, add_panel, job));
     memset(out, 0, (size_t)cells * sizeof *out);
     for (int t = 0; t < threads; t++)
@@ -205,13 +218,17 @@ kfe_status kfe_i_gram_tiled_group_sums(const kfe_i_gram *gram, kfe_i_share share
                                        int64_t groups, double *out)
 {
     kfe_status status = KFE_OK;
-    group_job job = {0};
+    group_job job = {.kernel = ((const tiled_state *)gram->state)->kernel, .groups = groups};
 
-    KFE_TRY(sort_by_group(gram, group, groups, &job));
+    status = sort_by_group(gram, group, groups, &job);
+    if (status == KFE_ELIMIT && share.ranks == 1) /* processes must take the same order */
+        use_given_order(gram, group, &job);
+    else
+        KFE_TRY(status);
     KFE_TRY(run_group_job(gram->ctx, &job, share, out));
 cleanup:
     kfe_i_points_free(&job.sorted);
-    kfe_i_free(gram->ctx, job.group);
+    kfe_i_free(gram->ctx, job.sorted_group);
     return status;
 }
 

@@ -61,16 +61,21 @@ static kfe_status refuse_number(const kfe_i_loading *job, const kfe_i_tensor *te
     return kfe_i_damaged(job, what);
 }
 
+static kfe_status check_finite(const kfe_i_loading *job, const kfe_i_tensor *tensor, const double *values)
+{
+    for (int64_t i = 0; i < tensor->count; i++)
+        if (!isfinite(values[i]))
+            return refuse_number(job, tensor);
+    return KFE_OK;
+}
+
 kfe_status kfe_i_copy_reals(const kfe_i_loading *job, const kfe_i_tensor *tensor, double **out)
 {
     void *copy = NULL;
     kfe_status status = kfe_i_copy_tensor(job, tensor, KFE_DTYPE_F64, &copy);
 
     *out = copy;
-    for (int64_t i = 0; status == KFE_OK && i < tensor->count; i++)
-        if (!isfinite((*out)[i]))
-            return refuse_number(job, tensor);
-    return status;
+    return status == KFE_OK ? check_finite(job, tensor, *out) : status;
 }
 
 /* The tensor of this name and count; KFE_OK with *out NULL if an optional one is missing. */
@@ -176,6 +181,25 @@ cleanup:
     return status;
 }
 
+/* The support may be the largest part of a model. One that is about to be saved is in memory already, and is borrowed. */
+static kfe_status take_dense_support(const kfe_i_loading *job, const char *name, kfe_i_table *support)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_tensor *tensor = NULL;
+    int64_t count = support->rows * support->cols;
+
+    if (job->name)
+        return kfe_i_take_reals(job, name, count, 0, &support->values);
+    KFE_TRY(find_tensor(job, name, count, 0, &tensor));
+    if (tensor->dtype != KFE_DTYPE_F64)
+        return kfe_i_damaged(job, name);
+    support->values = (double *)tensor->data;
+    support->owned = 0;
+    status = check_finite(job, tensor, support->values);
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_take_support(const kfe_i_loading *job, const char *prefix, int strings, int64_t rows,
                               int64_t cols, kfe_i_table *out)
 {
@@ -190,7 +214,7 @@ kfe_status kfe_i_take_support(const kfe_i_loading *job, const char *prefix, int 
     if (strings)
         KFE_TRY(take_text_support(job, prefix, out));
     else if (kfe_i_safetensors_find(&job->file, name))
-        KFE_TRY(kfe_i_take_reals(job, name, rows * cols, 0, &out->values));
+        KFE_TRY(take_dense_support(job, name, out));
     else
         KFE_TRY(take_sparse_support(job, prefix, out));
     status = kfe_i_table_check(job->ctx, out);

@@ -19,7 +19,7 @@ typedef struct kfe_i_loading {
 kfe_status kfe_i_damaged(const kfe_i_loading *job, const char *what);
 
 /* Loads a container that is about to be saved and discards the model: KFE_EMODEL with the reason if a file
- * with this content could not be loaded. Needs memory for a copy of the model. */
+ * with this content could not be loaded. Needs memory for a copy of all but the dense support examples. */
 kfe_status kfe_i_check_loads(const kfe_i_safetensors *file);
 
 /* The JSON value of a metadata key, which must be of this type. Free the tree in any case. */
