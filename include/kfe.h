@@ -692,6 +692,7 @@ KFE_API int64_t kfe_model_class_count(const kfe_model *model);
 KFE_API const char *kfe_model_class_name(const kfe_model *model, int64_t index);
 KFE_API const char *kfe_model_column_name(const kfe_model *model, int view, int64_t col); /* or NULL */
 /* The matrix A of features(x) = Aᵀκ(S, x) − offset or, if the support size is 0, W of Wᵀx − offset: *rows × kfe_model_dim.
+ * Of kcca and kgcca: one such block for each view, one under the other, so that *rows is the support size times the number of views.
  * NULL and *rows = 0 for localized models, and if the columns themselves are the features. */
 KFE_API const double *kfe_model_coefficients(const kfe_model *model, int64_t *rows);
 KFE_API const double *kfe_model_offset(const kfe_model *model); /* kfe_model_dim numbers; NULL: zeros */

@@ -150,6 +150,10 @@ class Extractor(Explaining, Partial, ClassNamePrefixFeaturesOutMixin, Transforme
     def _needs_target(self) -> bool:
         return self._entry.has(tables.SUPERVISION)
 
+    def _may_use_target(self) -> bool:
+        """Whether y is used if it is given: a rule of the user may, and kcca compares one view with it."""
+        return hasattr(self, "rule") or self._entry.has(tables.REGRESSION)
+
     def _target_kind(self) -> str:
         """The kind of y that the estimator accepts. If the method accepts both kinds, the parameter task or y itself
         decides."""
@@ -212,7 +216,7 @@ class Extractor(Explaining, Partial, ClassNamePrefixFeaturesOutMixin, Transforme
         X, texts = split_texts(self, X, reset)
         X = self._check_X(X, reset)
         task = None
-        if with_target and (self._needs_target() or (y is not None and hasattr(self, "rule"))):
+        if with_target and (self._needs_target() or (y is not None and self._may_use_target())):
             y, is_real = validate_target(context, self, X, y)
             task = TASK_REAL if is_real else TASK_CLASSES
         data = wrap(context, X, getattr(self, "view_feature_names_in_", None))
@@ -452,7 +456,18 @@ class Extractor(Explaining, Partial, ClassNamePrefixFeaturesOutMixin, Transforme
         features hold less of the columns than those of pca."""
         is_regressor = getattr(self, "_estimator_type", None) == "regressor"
         unsupervised = self._entry.has(tables.KERNELS) and not self._entry.has(tables.SUPERVISION)
-        return is_regressor and unsupervised and self._entry.name != "none"
+        compares_views = unsupervised and self._entry.has(tables.REGRESSION)
+        return (is_regressor or compares_views) and unsupervised and self._entry.name != "none"
+
+    def _skipped_checks(self) -> dict[str, str]:
+        """Checks of scikit-learn that do not apply, and why."""
+        skipped = {"check_sample_weights_invariance": ROW_ORDER}
+        learner = learner_text(self._used_learner()) if hasattr(self, "learner") else None
+        if not self._takes_weights():
+            skipped["check_class_weight_classifiers"] = "the method or its learner takes no weights"
+        elif isinstance(learner, str) and learner.partition(":")[0] == "centroid":
+            skipped["check_class_weight_classifiers"] = "the mean of a class does not depend on the weight of the class"
+        return skipped
 
     def _more_tags(self) -> dict[str, Any]:
         kernel = getattr(self, "kernel", None)
@@ -465,7 +480,7 @@ class Extractor(Explaining, Partial, ClassNamePrefixFeaturesOutMixin, Transforme
             "requires_positive_X": bool(kernel_flags(kernel) & tables.NONNEGATIVE),
             "multioutput": self._needs_target() and self._target_kind() != CLASSES,
             "poor_score": self._may_miss_target(),
-            "_xfail_checks": {"check_sample_weights_invariance": ROW_ORDER},
+            "_xfail_checks": self._skipped_checks(),
         }
 
     def __sklearn_tags__(self):

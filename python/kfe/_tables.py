@@ -28,7 +28,7 @@ CLASS_NAMES = {
     "smc": "SMC", "skfa": "SKFA", "skpls": "SparseKPLS", "skblf": "SparseKBLF", "kopls": "KOPLS",
     "rkopls": "ReducedKOPLS", "kb": "KernelBoosting", "skfe": "SKFE", "hsic": "HSIC", "uhsic": "UHSIC",
     "svm-joint": "SVMJoint", "usvm-joint": "USVMJoint", "hsic-mkl": "HSICMKL", "svm-mkl": "SVMMKL", "slmc": "SLMC",
-    "mkl": "MKL", "rfm": "RFM", "gkdr": "GKDR", "lfda": "LFDA",
+    "mkl": "MKL", "kcca": "KCCA", "kgcca": "KGCCA", "rfm": "RFM", "gkdr": "GKDR", "lfda": "LFDA",
     "klfda": "KLFDA", "opls": "OPLS", "kopls2": "KOPLS2", "spls": "SparsePLS", "lmkl": "LMKL", "sldr": "SLDR", "none": "NoExtraction",
 }
 

@@ -185,13 +185,15 @@ static kfe_status kernel_values(kfe_i_gradient *g, int64_t dim, const double *co
 {
     kfe_status status = KFE_OK;
     const kfe_model *model = g->model;
-    kfe_i_expansion e = {.dim = dim, .coefficients = coefficients};
+    kfe_i_expansion e = {.dim = dim};
+    int64_t block = kfe_i_model_blocks(model) > 1 ? model->rows * dim : 0;
     double *mapped = NULL;
 
     memset(out, 0, (size_t)(count * dim * g->cols) * sizeof *out);
     for (int64_t m = 0; m < model->kernels.count; m++) {
         const kfe_i_kernel *kernel = &model->kernels.items[m];
         int64_t cols = mapped_cols(model, kernel->view);
+        e.coefficients = coefficients + kernel->view * block;
         KFE_ALLOC_ZERO(g->ctx, mapped, count * dim * cols);
         KFE_TRY(make_dense(g->ctx, &g->scaled[kernel->view], first, count, &e.x));
         KFE_TRY(make_dense(g->ctx, &model->views[kernel->view].support, 0, model->rows, &e.support));
@@ -388,7 +390,7 @@ kfe_status kfe_i_gradient_block(kfe_i_gradient *g, int64_t first, int64_t count,
     }
     if (model->projector == KFE_PROJECT_LOCAL)
         KFE_TRY(kfe_i_gradient_local(g, first, count, place));
-    else if (model->projector == KFE_PROJECT_KERNEL)
+    else if (model->projector == KFE_PROJECT_KERNEL || model->projector == KFE_PROJECT_VIEWS)
         KFE_TRY(kernel_values(g, model->dim, model->coefficients, first, count, place));
     else if (model->projector == KFE_PROJECT_LINEAR)
         KFE_TRY(linear_features(g, count, place));

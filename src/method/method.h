@@ -23,14 +23,14 @@ typedef enum kfe_i_metric_form { KFE_METRIC_AUTO, KFE_METRIC_FULL, KFE_METRIC_DI
 
 /* What a method is fitted on. */
 typedef struct kfe_i_problem {
-    /* The operator of the sum of all kernels; NULL for methods flagged KFE_HAS_WEIGHTS or KFE_HAS_DERIVATIVE, which open
-     * operators themselves. */
+    /* The operator of the sum of all kernels; NULL for methods that open operators themselves
+     * (kfe_i_method_opens_operators). */
     const kfe_i_gram *gram;
     const kfe_i_target *target;
     const double *roots;           /* of the weights, for operators that a method opens; NULL: ones */
     kfe_i_gram_storage storage;    /* how the user wants operators stored */
     kfe_i_landmark_plan landmarks; /* of operators that a method opens; `gram` has them already */
-    /* Only for methods flagged KFE_HAS_SYNTHETIC, which need the points, and KFE_HAS_WEIGHTS (kfe_i_problem_kernel). */
+    /* Only for methods flagged KFE_HAS_SYNTHETIC, which need the points, and those that open operators (kfe_i_problem_kernel). */
     const kfe_i_kernel_list *kernels;
     const kfe_i_table *views;
     const char *const *view_names;
@@ -44,7 +44,8 @@ typedef enum kfe_i_solution_kind {
     KFE_SOLUTION_LANDMARKS, /* coefficients on synthetic points */
     KFE_SOLUTION_IDENTITY,  /* the features are the columns: no coefficients */
     KFE_SOLUTION_LOCAL,     /* a localized projector, `local`: no coefficients */
-    KFE_SOLUTION_TREE       /* expansions on the leaves of a tree, `tree`: no coefficients */
+    KFE_SOLUTION_TREE,      /* expansions on the leaves of a tree, `tree`: no coefficients */
+    KFE_SOLUTION_VIEWS /* coefficients of their own for each view: one block of n × dim under the other */
 } kfe_i_solution_kind;
 
 /* How a record depends on the rows of a fit, for fits on a table that stands for many rows (method/shared/stand_in.h). */
@@ -67,8 +68,9 @@ typedef struct kfe_i_solution {
     kfe_context *ctx;
     kfe_i_solution_kind kind;
     int64_t rows, dim;
-    double *coefficients;   /* rows × dim */
-    int64_t *index;         /* dual, local: the example of each row; NULL: row i is example i */
+    double *coefficients; /* rows × dim */
+    int64_t *
+        index; /* dual, local: the example of each row; NULL: row i is example i. Views: of each row of a block */
     double *offset;         /* dim, subtracted from the features; NULL: zero */
     kfe_i_table *landmarks; /* one per view */
     int landmark_views;
@@ -107,7 +109,8 @@ typedef struct kfe_i_method {
     /* How many columns of the kernel matrix of `rows` examples a fit evaluates; NULL: it makes passes over the whole matrix. */
     int64_t (*columns)(const void *settings, int64_t rows);
     int faster_from_sums; /* fit_sums is faster than fit if the sums are known, as in the folds of a cross-validation */
-    int takes_spectrum; /* fit_sums takes sums with a spectrum in place of the scatter */
+    int opens_operators; /* it works on operators of single views or kernels, and gets none of their sum */
+    int takes_spectrum;  /* fit_sums takes sums with a spectrum in place of the scatter */
     /* With KFE_HAS_SAMPLE_WEIGHTS: the method reads target->weights itself and gets the operator of the plain kernel. 0: it gets the
      * weighted operator (kfe_i_gram_weighted), and its coefficients are multiplied by the roots afterwards. */
     int weighs_examples;
@@ -118,6 +121,12 @@ typedef struct kfe_i_method {
     kfe_status (*fit_sums)(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
                            kfe_i_solution *out);
 } kfe_i_method;
+
+/* Whether the method opens Gram operators itself, so that it is given none. */
+static inline int kfe_i_method_opens_operators(const kfe_i_method *method)
+{
+    return method->opens_operators || method->flags & (KFE_HAS_WEIGHTS | KFE_HAS_DERIVATIVE);
+}
 
 /* Layers above know this method: with it, a learner that is given a kernel works on the kernel. */
 extern const kfe_i_method kfe_i_method_none;
@@ -139,6 +148,9 @@ const char *kfe_i_method_kernel(const kfe_i_method *method);
 kfe_status kfe_i_problem_kernel(kfe_context *ctx, const kfe_i_problem *problem, int64_t index,
                                 kfe_i_gram **out);
 
+/* The view that a parameter names, by its name or its number from 1; −1: none. */
+int kfe_i_problem_find_view(const kfe_i_problem *problem, const char *text);
+
 /* Allocates zero coefficients (none for a localized solution). */
 kfe_status kfe_i_solution_begin(kfe_context *ctx, kfe_i_solution_kind kind, int64_t rows, int64_t dim,
                                 kfe_i_solution *out);
@@ -150,10 +162,15 @@ kfe_status kfe_i_solution_record(kfe_i_solution *solution, const char *name, con
 /* The same for a record that depends on the rows. */
 kfe_status kfe_i_solution_record_as(kfe_i_solution *solution, kfe_i_record_kind kind, const char *name,
                                     const double *values, int64_t count);
+/* Records how many landmarks a solution is on, and what they leave of the trace. */
+kfe_status kfe_i_solution_record_landmarks(kfe_i_solution *solution, int64_t count, int64_t rank,
+                                           double left);
 /* out (n × dim) = features of the training examples, on the operator that the solution was found on. */
 kfe_status kfe_i_solution_features(const kfe_i_solution *solution, const kfe_i_gram *gram, double *out);
 /* Gives a dual solution one row for each of n examples; rows of examples that were not listed are zero. */
 kfe_status kfe_i_solution_spread(kfe_i_solution *solution, int64_t n);
+/* The sign, ±1, of the coefficient of largest magnitude of a feature. */
+double kfe_i_solution_sign(const kfe_i_solution *solution, int64_t feature);
 /* Makes the coefficient of largest magnitude of every feature positive. */
 void kfe_i_solution_fix_signs(kfe_i_solution *solution);
 /* The same; signs[dim], unless NULL, receives the factor of each feature, ±1. */

@@ -2,6 +2,7 @@
 /* Make, free and transform solutions; used by every method. */
 #include <cblas.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/invariant.h"
@@ -24,6 +25,18 @@ kfe_status kfe_i_problem_kernel(kfe_context *ctx, const kfe_i_problem *problem, 
     status = kfe_i_gram_open(ctx, &alone, problem->views, KFE_GRAM_AUTO, &exact);
     return status == KFE_OK ? kfe_i_gram_landmarks(ctx, exact, &problem->landmarks, problem->storage, out)
                             : status;
+}
+
+int kfe_i_problem_find_view(const kfe_i_problem *problem, const char *text)
+{
+    char *end = NULL;
+    long number = 0;
+
+    for (int v = 0; problem->view_names && v < problem->view_count; v++)
+        if (problem->view_names[v] && strcmp(problem->view_names[v], text) == 0)
+            return v;
+    number = strtol(text, &end, 10);
+    return *text == 0 || *end != 0 || number < 1 || number > problem->view_count ? -1 : (int)(number - 1);
 }
 
 /* Coefficients whose relative difference is smaller count as equal: above rounding, below any difference in data. */
@@ -109,6 +122,19 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_solution_record_landmarks(kfe_i_solution *solution, int64_t count, int64_t rank, double left)
+{
+    kfe_status status = KFE_OK;
+    double landmarks = (double)count;
+    double spanned = (double)rank;
+
+    KFE_TRY(kfe_i_solution_record(solution, "landmarks", &landmarks, 1));
+    KFE_TRY(kfe_i_solution_record(solution, "landmark-rank", &spanned, 1));
+    KFE_TRY(kfe_i_solution_record(solution, "landmark-trace-left", &left, 1));
+cleanup:
+    return status;
+}
+
 /* The coefficient that decides a feature's sign: the largest, or the first of several that are equal up to rounding, as in
  * symmetric data. */
 static double leading_coefficient(const kfe_i_solution *solution, int64_t feature)
@@ -124,6 +150,11 @@ static double leading_coefficient(const kfe_i_solution *solution, int64_t featur
     return a[i * solution->dim];
 }
 
+double kfe_i_solution_sign(const kfe_i_solution *solution, int64_t feature)
+{
+    return leading_coefficient(solution, feature) >= 0 ? 1 : -1;
+}
+
 void kfe_i_solution_fix_signs(kfe_i_solution *solution)
 {
     kfe_i_solution_take_signs(solution, NULL);
@@ -135,10 +166,10 @@ void kfe_i_solution_take_signs(kfe_i_solution *solution, double *signs)
     double *a = solution->coefficients;
 
     for (int64_t j = 0; j < k; j++) {
-        double leading = leading_coefficient(solution, j);
+        double sign = kfe_i_solution_sign(solution, j);
         if (signs)
-            signs[j] = leading >= 0 ? 1 : -1;
-        if (leading >= 0)
+            signs[j] = sign;
+        if (sign > 0)
             continue;
         for (int64_t i = 0; i < solution->rows; i++)
             a[i * k + j] = -a[i * k + j];

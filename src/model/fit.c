@@ -23,7 +23,7 @@
 static int reads_by_tiles(const kfe_i_fit *job)
 {
     const kfe_spec *spec = job->spec;
-    unsigned reads_rows = KFE_HAS_SYNTHETIC | KFE_HAS_WEIGHTS | KFE_HAS_DERIVATIVE;
+    int reads_rows = spec->method->flags & KFE_HAS_SYNTHETIC || kfe_i_method_opens_operators(spec->method);
 
     if (kfe_i_spec_learns_from_kernel(spec) || kfe_i_spec_maps_kernel(spec))
         reads_rows = 0;
@@ -34,7 +34,7 @@ static int reads_by_tiles(const kfe_i_fit *job)
         if (!def->map || (def->base != KFE_BASE_DOT && def->base != KFE_BASE_DISTANCE))
             return 0; /* without a map, as for the linear kernel, the table itself is the factor of the operator */
     }
-    return !(spec->method->flags & reads_rows) && strcmp(kfe_i_device_wanted(job->ctx), "cpu") == 0;
+    return !reads_rows && strcmp(kfe_i_device_wanted(job->ctx), "cpu") == 0;
 }
 
 static kfe_status scale_views(kfe_i_fit *job)
@@ -273,7 +273,7 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
         names[v] = job->train->views[v].name;
     problem.view_names = names;
     problem.metric = metric > 0 ? (kfe_i_metric_form)metric : KFE_METRIC_AUTO;
-    if (!gram && !(job->spec->method->flags & (KFE_HAS_WEIGHTS | KFE_HAS_DERIVATIVE)))
+    if (!gram && !kfe_i_method_opens_operators(job->spec->method))
         KFE_TRY(open_gram(job));
     problem.gram = job->gram;
     if (kfe_i_spec_learns_from_kernel(job->spec)) {
@@ -299,29 +299,42 @@ static void subtract_offset(const kfe_i_solution *solution, kfe_i_table *feature
             features->values[i * features->stride + j] -= solution->offset[j];
 }
 
-/* Landmarks are the training examples themselves; a given matrix lists its columns. */
-static kfe_status local_train_features(kfe_i_fit *job, double *out)
+/* The features of localized solutions and of those by view, which are on tables. The support are the training examples themselves, or
+ * those listed in a solution by view; a given matrix lists its columns. */
+static kfe_status train_features_of_tables(kfe_i_fit *job, double *out)
 {
     kfe_status status = KFE_OK;
-    int64_t n = kfe_data_rows(job->train);
-    kfe_i_table *landmarks = NULL;
+    const kfe_i_solution *solution = &job->solution;
+    const int64_t *index = solution->kind == KFE_SOLUTION_VIEWS ? solution->index : NULL;
+    int views = job->train->view_count;
+    int64_t n = index ? solution->rows / views : kfe_data_rows(job->train);
+    kfe_i_table *support = NULL;
     double *numbers = NULL;
-    kfe_i_local_data data = {.kernels = &job->kernels, .views = job->scaled};
 
     KFE_ALLOC(job->ctx, numbers, n);
-    KFE_ALLOC_ZERO(job->ctx, landmarks, job->train->view_count);
+    KFE_ALLOC_ZERO(job->ctx, support, views);
     for (int64_t i = 0; i < n; i++)
-        numbers[i] = (double)i;
-    for (int v = 0; v < job->train->view_count; v++)
-        landmarks[v] =
-            kfe_i_kernel_list_given(&job->kernels, v)
-                ? (kfe_i_table){.kind = KFE_TABLE_DENSE, .rows = n, .cols = 1, .stride = 1, .values = numbers}
-                : kfe_i_table_slice(&job->scaled[v], 0, n);
-    data.landmarks = landmarks;
-    KFE_TRY(kfe_i_local_features(job->ctx, job->solution.local, &data, out));
+        numbers[i] = (double)(index ? index[i] : i);
+    for (int v = 0; v < views; v++)
+        if (kfe_i_kernel_list_given(&job->kernels, v))
+            support[v] =
+                (kfe_i_table){.kind = KFE_TABLE_DENSE, .rows = n, .cols = 1, .stride = 1, .values = numbers};
+        else if (index)
+            KFE_TRY(kfe_i_table_gather(job->ctx, &job->scaled[v], index, n, &support[v]));
+        else
+            support[v] = kfe_i_table_slice(&job->scaled[v], 0, n);
+    if (solution->kind == KFE_SOLUTION_VIEWS)
+        KFE_TRY(kfe_i_expand_by_view(job->ctx, &job->kernels, job->scaled, support, solution->coefficients,
+                                     solution->dim, out));
+    else
+        KFE_TRY(kfe_i_local_features(
+            job->ctx, solution->local,
+            &(kfe_i_local_data){.kernels = &job->kernels, .views = job->scaled, .landmarks = support}, out));
 cleanup:
+    for (int v = 0; support && v < views; v++)
+        kfe_i_table_free(&support[v]);
     kfe_i_free(job->ctx, numbers);
-    kfe_i_free(job->ctx, landmarks);
+    kfe_i_free(job->ctx, support);
     return status;
 }
 
@@ -340,8 +353,8 @@ kfe_status kfe_i_fit_train_features(kfe_i_fit *job, kfe_i_table *out)
     if (solution->kind == KFE_SOLUTION_PRIMAL)
         KFE_TRY(
             kfe_i_table_times(job->ctx, &job->scaled[0], solution->coefficients, solution->dim, out->values));
-    else if (solution->kind == KFE_SOLUTION_LOCAL)
-        KFE_TRY(local_train_features(job, out->values));
+    else if (solution->kind == KFE_SOLUTION_LOCAL || solution->kind == KFE_SOLUTION_VIEWS)
+        KFE_TRY(train_features_of_tables(job, out->values));
     else if (solution->kind == KFE_SOLUTION_TREE)
         KFE_TRY(kfe_i_tree_features(job->ctx, solution->tree, &job->kernels, &job->scaled[0], out->values));
     else

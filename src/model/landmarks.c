@@ -129,19 +129,6 @@ cleanup:
     return status;
 }
 
-static kfe_status record(const kfe_i_landmark_info *info, kfe_i_solution *solution)
-{
-    kfe_status status = KFE_OK;
-    double count = (double)info->count;
-    double rank = (double)info->rank;
-
-    KFE_TRY(kfe_i_solution_record(solution, "landmarks", &count, 1));
-    KFE_TRY(kfe_i_solution_record(solution, "landmark-rank", &rank, 1));
-    KFE_TRY(kfe_i_solution_record(solution, "landmark-trace-left", &info->left, 1));
-cleanup:
-    return status;
-}
-
 kfe_status kfe_i_solution_to_landmarks(const kfe_i_gram *gram, kfe_i_solution *solution)
 {
     kfe_status status = KFE_OK;
@@ -154,7 +141,7 @@ kfe_status kfe_i_solution_to_landmarks(const kfe_i_gram *gram, kfe_i_solution *s
         KFE_TRY(is_on_landmarks(solution, gram->size, &info, &done));
     if (!done)
         KFE_TRY(move_coefficients(gram, &info, solution));
-    KFE_TRY(record(&info, solution));
+    KFE_TRY(kfe_i_solution_record_landmarks(solution, info.count, info.rank, info.left));
 cleanup:
     return status;
 }

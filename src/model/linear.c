@@ -60,6 +60,8 @@ const char *kfe_i_features_not_linear(const kfe_model *model)
         return "a localized model is not linear in the columns";
     if (model->projector == KFE_PROJECT_TREE)
         return "a tree is not linear in the columns";
+    if (model->projector == KFE_PROJECT_VIEWS)
+        return "each of its views has coefficients of its own";
     return kfe_i_kernels_are_linear(&model->kernels) ? NULL : "its kernel is not linear in the columns";
 }
 

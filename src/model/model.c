@@ -76,28 +76,40 @@ void kfe_model_free(kfe_model *model)
 
 /* ---- from a solution ---- */
 
-static int row_is_zero(const kfe_i_solution *solution, int64_t i)
+/* Whether the coefficients of an example are zero in all blocks of `rows`. */
+static int row_is_zero(const kfe_model *model, int64_t rows, int64_t i)
 {
-    for (int64_t j = 0; j < solution->dim; j++)
-        if (solution->coefficients[i * solution->dim + j] != 0)
-            return 0;
+    for (int64_t b = 0; b < kfe_i_model_blocks(model); b++)
+        for (int64_t j = 0; j < model->dim; j++)
+            if (model->coefficients[(b * rows + i) * model->dim + j] != 0)
+                return 0;
     return 1;
+}
+
+/* Moves the blocks of the examples that are kept together: `kept` of `rows` in each, listed by their place in the block. */
+static void close_gaps(kfe_model *model, int64_t rows, const int64_t *place, int64_t kept)
+{
+    int64_t k = model->dim;
+
+    for (int64_t b = 0; b < kfe_i_model_blocks(model); b++)
+        for (int64_t s = 0; s < kept; s++)
+            memmove(model->coefficients + (b * kept + s) * k, model->coefficients + (b * rows + place[s]) * k,
+                    (size_t)k * sizeof *model->coefficients);
 }
 
 /* Keeps the examples with a nonzero coefficient: their numbers, and their coefficients without gaps. */
 static kfe_status choose_support(kfe_model *model, const kfe_i_solution *solution)
 {
     kfe_status status = KFE_OK;
-    int64_t k = solution->dim;
+    int64_t rows = solution->rows / kfe_i_model_blocks(model);
 
-    KFE_ALLOC(model->ctx, model->support_index, solution->rows);
-    for (int64_t i = 0; i < solution->rows; i++) {
-        if (row_is_zero(solution, i))
-            continue;
-        memmove(model->coefficients + model->rows * k, solution->coefficients + i * k,
-                (size_t)k * sizeof *model->coefficients);
-        model->support_index[model->rows++] = solution->index ? solution->index[i] : i;
-    }
+    KFE_ALLOC(model->ctx, model->support_index, rows);
+    for (int64_t i = 0; i < rows; i++)
+        if (!row_is_zero(model, rows, i))
+            model->support_index[model->rows++] = i;
+    close_gaps(model, rows, model->support_index, model->rows);
+    for (int64_t s = 0; solution->index && s < model->rows; s++)
+        model->support_index[s] = solution->index[model->support_index[s]];
 cleanup:
     return status;
 }
@@ -194,6 +206,8 @@ static kfe_i_projector projector_of(kfe_i_solution_kind kind)
         return KFE_PROJECT_LOCAL;
     case KFE_SOLUTION_TREE:
         return KFE_PROJECT_TREE;
+    case KFE_SOLUTION_VIEWS:
+        return KFE_PROJECT_VIEWS;
     default:
         return KFE_PROJECT_KERNEL;
     }
@@ -227,10 +241,8 @@ kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_k
         model->kernels = *kernels;
         kfe_i_kernel_list_init(kernels->ctx, kernels);
     }
-    if (solution->kind == KFE_SOLUTION_DUAL) {
-        kfe_i_solution borrowed = *solution;
-        borrowed.coefficients = model->coefficients;
-        KFE_TRY(choose_support(model, &borrowed));
+    if (solution->kind == KFE_SOLUTION_DUAL || solution->kind == KFE_SOLUTION_VIEWS) {
+        KFE_TRY(choose_support(model, solution));
         KFE_TRY(gather_support(model, train));
     } else if (solution->kind == KFE_SOLUTION_LOCAL) {
         KFE_TRY(adopt_local(model, solution, train));
@@ -353,7 +365,7 @@ const char *kfe_model_column_name(const kfe_model *model, int view, int64_t col)
 
 const double *kfe_model_coefficients(const kfe_model *model, int64_t *rows)
 {
-    *rows = model->coefficients ? model->rows : 0;
+    *rows = model->coefficients ? kfe_i_model_blocks(model) * model->rows : 0;
     return model->coefficients;
 }
 

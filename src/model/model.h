@@ -27,13 +27,14 @@ typedef enum kfe_i_projector {
     KFE_PROJECT_LINEAR,
     KFE_PROJECT_IDENTITY,
     KFE_PROJECT_LOCAL,
-    KFE_PROJECT_TREE
+    KFE_PROJECT_TREE,
+    KFE_PROJECT_VIEWS
 } kfe_i_projector;
 
 /* Whether the projector evaluates kernels with support examples. */
 static inline int kfe_i_projector_has_kernels(kfe_i_projector projector)
 {
-    return projector == KFE_PROJECT_KERNEL || projector == KFE_PROJECT_LOCAL || projector == KFE_PROJECT_TREE;
+    return projector != KFE_PROJECT_LINEAR && projector != KFE_PROJECT_IDENTITY;
 }
 
 /* Where a model comes from. */
@@ -60,7 +61,8 @@ typedef struct kfe_i_model_target {
 } kfe_i_model_target;
 
 /*
- * features(x) = Aᵀκ(S, x) − offset for kernel projectors, Wᵀx − offset for linear ones, x for the identity;
+ * features(x) = Aᵀκ(S, x) − offset for kernel projectors, Wᵀx − offset for linear ones, x for the identity, and
+ * Σ_v A_vᵀκ_v(S, x) − offset for those of views, with κ_v the sum of the kernels of view v;
  * localized ones are in method/shared/local.h, trees in method/shared/tree.h.
  * Centring in feature space is contained in A and offset, so one transform serves all methods. The predictor,
  * if the model has one, turns features into predictions.
@@ -80,7 +82,8 @@ struct kfe_model {
     kfe_i_projector projector; /* linear: coefficients are on columns of the one view; kernels: none */
     kfe_i_kernel_list kernels;
     int64_t rows, dim;
-    double *coefficients;   /* rows × dim; NULL for the identity */
+    double *
+        coefficients; /* rows × dim; views: such a block for each view, one under the other; NULL for the identity */
     double *offset;         /* dim; NULL: zero */
     int64_t *support_index; /* training row of each support example; NULL if they are synthetic or linear */
     kfe_i_local *local;     /* localized projectors; `rows` is then the number of support examples */
@@ -95,6 +98,12 @@ struct kfe_model {
     kfe_i_predictor predictor;
     kfe_i_calibration calibration; /* of its outputs; kind none: no probabilities */
 };
+
+/* How many blocks of rows × dim the coefficients have. */
+static inline int64_t kfe_i_model_blocks(const kfe_model *model)
+{
+    return model->projector == KFE_PROJECT_VIEWS ? model->view_count : 1;
+}
 
 /* A zeroed model with `views` zeroed views. */
 kfe_status kfe_i_model_new(kfe_context *ctx, int views, kfe_model **out);

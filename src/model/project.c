@@ -140,6 +140,9 @@ static kfe_status project(kfe_context *ctx, const kfe_i_ready *ready, double *ou
     case KFE_PROJECT_KERNEL:
         return kfe_i_expand_anywhere(ctx, &model->kernels, ready->scaled, ready->supports,
                                      model->coefficients, model->dim, out);
+    case KFE_PROJECT_VIEWS:
+        return kfe_i_expand_by_view(ctx, &model->kernels, ready->scaled, ready->supports, model->coefficients,
+                                    model->dim, out);
     case KFE_PROJECT_LOCAL:
         return kfe_i_local_features(ctx, model->local, &local, out);
     case KFE_PROJECT_TREE:
@@ -322,9 +325,10 @@ double kfe_i_model_row_work(const kfe_model *model)
     double columns = (double)kfe_i_model_all_cols(model);
     double predictor = (double)model->predictor.rows * (double)model->predictor.dim;
     double parts = model->local ? (double)model->local->rows * (double)model->local->part_count : 0;
-    int has_support = model->projector != KFE_PROJECT_LINEAR && model->projector != KFE_PROJECT_IDENTITY;
-    double support = has_support ? (double)model->rows : 0; /* of a linear model, rows are its columns */
+    double support = kfe_i_projector_has_kernels(model->projector)
+                         ? (double)model->rows
+                         : 0; /* of a linear model, rows are its columns */
 
     return PER_CALL + PER_COLUMN * columns + columns * (support + parts) + predictor +
-           (double)model->rows * (double)model->dim;
+           (double)(model->rows * kfe_i_model_blocks(model)) * (double)model->dim;
 }

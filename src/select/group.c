@@ -203,8 +203,8 @@ static int repays(const kfe_i_group *group, const kfe_spec *spec, int64_t fits)
 /* Whether a matrix of all kernel values serves fits like the spec's. */
 static int matrix_serves(const kfe_spec *spec)
 {
-    int by_kernel = spec->method->flags & KFE_HAS_KERNELS &&
-                    !(spec->method->flags & (KFE_HAS_SYNTHETIC | KFE_HAS_WEIGHTS));
+    int by_kernel = spec->method->flags & KFE_HAS_KERNELS && !(spec->method->flags & KFE_HAS_SYNTHETIC) &&
+                    !kfe_i_method_opens_operators(spec->method);
 
     return (by_kernel || kfe_i_spec_learns_from_kernel(spec)) && !kfe_i_has_user_kernel(spec) &&
            spec->fit.landmarks == 0 && (spec->fit.gram == KFE_GRAM_AUTO || spec->fit.gram == KFE_GRAM_F64);

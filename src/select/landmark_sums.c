@@ -42,11 +42,10 @@ static int64_t enlarged_count(const kfe_i_group *group, int64_t asked)
 
 static int is_served(const kfe_i_group *group, const kfe_spec *spec)
 {
-    unsigned opens_operators = KFE_HAS_WEIGHTS | KFE_HAS_SYNTHETIC | KFE_HAS_DERIVATIVE;
-
     return spec->fit.landmarks > 0 && spec->method->fit_sums && spec->method->flags & KFE_HAS_KERNELS &&
-           !(spec->method->flags & opens_operators) && !kfe_i_spec_learns_from_kernel(spec) &&
-           !kfe_i_has_user_kernel(spec) && !group->data->target.weights && !kfe_i_spec_weighs_classes(spec) &&
+           !(spec->method->flags & KFE_HAS_SYNTHETIC) && !kfe_i_method_opens_operators(spec->method) &&
+           !kfe_i_spec_learns_from_kernel(spec) && !kfe_i_has_user_kernel(spec) &&
+           !group->data->target.weights && !kfe_i_spec_weighs_classes(spec) &&
            (spec->fit.gram == KFE_GRAM_AUTO || spec->fit.gram == KFE_GRAM_F64) && group->count > 1;
 }
 

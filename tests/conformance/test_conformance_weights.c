@@ -46,6 +46,8 @@ static const exception exceptions[] = {
     {"hsic", "lambda=0.1", "lambda=thousandth", 0},
     {"uhsic", "xi=0.1", "xi=0.1", 0},
     {"kb", NULL, "ridge=0.1,dim=6", 0},
+    {"kcca", "ridge=0.1", "ridge=0.1", 0},
+    {"kgcca", "ridge=0.1", "ridge=0.1", 0},
     {"mkl", "svm-C=1,tolerance=1e-10", "svm-C=1,tolerance=1e-10", 1e-4},
     {"slmc", "dim=3,svm-C=1,max-iter=4", "dim=2,svm-C=1,max-iter=4", 0},
     {"lmkl", "max-iter=5", "max-iter=5", 1e-5},

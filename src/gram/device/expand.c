@@ -3,6 +3,9 @@
  * through the device in pieces. model/ and learn/ use it. */
 #include "gram/device/expand.h"
 
+#include <cblas.h>
+#include <string.h>
+
 #include "core/memory.h"
 #include "gram/device/form.h"
 #include "kernel/expansion.h"
@@ -116,5 +119,38 @@ kfe_status kfe_i_expand_anywhere(kfe_context *ctx, const kfe_i_kernel_list *kern
     else
         KFE_TRY(kfe_i_expand(ctx, kernels, views, supports, v, k, out));
 cleanup:
+    return status;
+}
+
+static int is_zero(const double *values, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (values[i] != 0)
+            return 0;
+    return 1;
+}
+
+kfe_status kfe_i_expand_by_view(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
+                                const kfe_i_table *supports, const double *v, int64_t k, double *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t size = views[0].rows * k;
+    double *part = NULL;
+
+    KFE_ALLOC(ctx, part, size);
+    memset(out, 0, (size_t)size * sizeof *out);
+    for (int64_t m = 0; m < kernels->count;) {
+        kfe_i_kernel_list own = {.ctx = ctx, .items = kernels->items + m};
+        int view = own.items[0].view;
+        int64_t block = supports[view].rows * k;
+        while (m < kernels->count && kernels->items[m].view == view)
+            own.count = ++m - (own.items - kernels->items);
+        if (is_zero(v + view * block, block))
+            continue; /* the features do not depend on this view */
+        KFE_TRY(kfe_i_expand_anywhere(ctx, &own, views, supports, v + view * block, k, part));
+        cblas_daxpy((blasint)size, 1, part, 1, out, 1);
+    }
+cleanup:
+    kfe_i_free(ctx, part);
     return status;
 }

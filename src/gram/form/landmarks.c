@@ -522,7 +522,7 @@ static kfe_status make(landmark_state *s, kfe_i_gram *source, const kfe_i_landma
     kfe_i_landmark_factor *f = &s->factor;
     double negative = 0;
 
-    if (storage == KFE_GRAM_F64 && plan->rule == KFE_LANDMARKS_RPCHOLESKY) {
+    if (storage == KFE_GRAM_F64 && plan->rule == KFE_LANDMARKS_RPCHOLESKY && !plan->index) {
         KFE_TRY(make_by_pivots(s, source, plan->count, &negative));
     } else {
         KFE_TRY(kfe_i_landmarks_choose(source, plan, f->index, &f->count));
@@ -571,9 +571,10 @@ kfe_status kfe_i_gram_landmarks(kfe_context *ctx, kfe_i_gram *source, const kfe_
                                 kfe_i_gram_storage storage, kfe_i_gram **out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_landmark_plan clamped = {.count = clamp_count(source, plan->count), .rule = plan->rule};
+    kfe_i_landmark_plan clamped = *plan;
 
     *out = NULL;
+    clamped.count = clamp_count(source, plan->count);
     KFE_TRY(choose_storage(source, clamped.count, &storage));
     KFE_TRY(kfe_i_gram_new(ctx, &form, source->size, sizeof(landmark_state), out));
     landmark_state *s = (*out)->state;

@@ -52,6 +52,11 @@ kfe_status kfe_i_landmarks_choose(const kfe_i_gram *gram, const kfe_i_landmark_p
 
     assert(plan->count >= 1);
     *count = 0;
+    if (plan->index) {
+        memcpy(index, plan->index, (size_t)most * sizeof *index);
+        *count = most;
+        return KFE_OK;
+    }
     switch (plan->rule) {
     case KFE_LANDMARKS_RANDOM:
         return choose_random(gram, most, index, count);

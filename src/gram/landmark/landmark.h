@@ -16,6 +16,7 @@ typedef enum kfe_i_landmark_rule {
 typedef struct kfe_i_landmark_plan {
     int64_t count; /* 0: no landmarks */
     kfe_i_landmark_rule rule;
+    const int64_t *index; /* `count` examples that were chosen before; NULL: the rule chooses */
 } kfe_i_landmark_plan;
 
 /* Landmarks of very many rows are chosen from a random sample: so many rows for each landmark, and at least so many in all. */

@@ -26,7 +26,8 @@ const kfe_i_method kfe_i_method_klfda = {
     .name = "klfda",
     .summary = "kernel local Fisher discriminant: classes may consist of several clusters",
     .reference = "Sugiyama 2007, section 3",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING |
+             KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfe_i_local_fisher_settings),
     .fit = fit,
 };

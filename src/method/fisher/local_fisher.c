@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/rank.h"
 #include "gram/dense/linalg.h"
 #include "method/shared/groups.h"
 
@@ -21,14 +22,17 @@ typedef struct local_scatter {
     int64_t count;               /* examples of the class at hand */
     double *points;              /* count × rank */
     double *norms, *width;       /* count: ‖f‖², σ */
+    double *weights;             /* count; NULL: ones */
+    double mass;                 /* of the class: `count`, or the sum of the weights */
     double *panel;               /* PANEL × count: squared distances, then affinities */
     double *product;             /* PANEL × rank */
     double *order;               /* count, to find the k-th smallest */
+    kfe_i_ranked *ranked;        /* the same with weights */
     double *class_local, *local; /* S(A) of the class; Σ_c S(A_c) */
     double *within, *plain;      /* Σ_c S(A_c)/n_c; Σ_c S(1_c) */
 } local_scatter;
 
-static kfe_status open_scatter(local_scatter *s, int64_t largest)
+static kfe_status open_scatter(local_scatter *s, int64_t largest, int weighted)
 {
     kfe_status status = KFE_OK;
     int64_t square = s->rank * s->rank;
@@ -37,6 +41,10 @@ static kfe_status open_scatter(local_scatter *s, int64_t largest)
     KFE_ALLOC(s->ctx, s->norms, largest);
     KFE_ALLOC(s->ctx, s->width, largest);
     KFE_ALLOC(s->ctx, s->order, largest);
+    if (weighted) {
+        KFE_ALLOC(s->ctx, s->weights, largest);
+        KFE_ALLOC(s->ctx, s->ranked, largest);
+    }
     KFE_ALLOC(s->ctx, s->panel, PANEL * largest);
     KFE_ALLOC(s->ctx, s->product, PANEL * s->rank);
     KFE_ALLOC(s->ctx, s->class_local, square);
@@ -53,6 +61,8 @@ static void close_scatter(local_scatter *s)
     kfe_i_free(s->ctx, s->norms);
     kfe_i_free(s->ctx, s->width);
     kfe_i_free(s->ctx, s->order);
+    kfe_i_free(s->ctx, s->weights);
+    kfe_i_free(s->ctx, s->ranked);
     kfe_i_free(s->ctx, s->panel);
     kfe_i_free(s->ctx, s->product);
     kfe_i_free(s->ctx, s->class_local);
@@ -109,17 +119,32 @@ static double kth_smallest(double *a, int64_t count, int64_t k)
     return a[k];
 }
 
+/* The smallest value such that the examples up to it weigh more than k. */
+static double weighted_kth_smallest(local_scatter *s, const double *values, double k)
+{
+    double sum = 0;
+    int64_t at = s->count;
+
+    for (int64_t i = 0; i < s->count; i++)
+        s->ranked[i] = (kfe_i_ranked){.value = values[i], .index = i};
+    kfe_i_rank_falling(s->ranked, s->count);
+    while (at > 0 && !(sum > k))
+        sum += s->weights[s->ranked[--at].index];
+    return s->ranked[at].value;
+}
+
 /* σ of every example of the class; the example itself is the nearest and does not count. */
 static void find_widths(local_scatter *s, int64_t neighbours)
 {
-    int64_t k = neighbours < s->count - 1 ? neighbours : s->count - 1;
+    double k = fmin((double)neighbours, fmax(0, s->mass - 1));
 
     for (int64_t first = 0; first < s->count; first += PANEL) {
         int64_t rows = s->count - first < PANEL ? s->count - first : PANEL;
         measure_panel(s, first, rows);
         for (int64_t i = 0; i < rows; i++) {
             memcpy(s->order, s->panel + i * s->count, (size_t)s->count * sizeof *s->order);
-            s->width[first + i] = sqrt(kth_smallest(s->order, s->count, k));
+            s->width[first + i] = sqrt(s->weights ? weighted_kth_smallest(s, s->order, k)
+                                                  : kth_smallest(s->order, s->count, (int64_t)k));
         }
     }
 }
@@ -140,6 +165,7 @@ static void add_panel(local_scatter *s, int64_t first, int64_t rows)
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < s->count; j++)
             s->panel[i * s->count + j] =
+                (s->weights ? s->weights[first + i] * s->weights[j] : 1) *
                 affinity(s->panel[i * s->count + j], s->width[first + i] * s->width[j]);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, r, (blasint)s->count, -1, s->panel,
                 (blasint)s->count, s->points, r, 0, s->product, r);
@@ -153,23 +179,56 @@ static void add_panel(local_scatter *s, int64_t first, int64_t rows)
                 r, s->product, r, 1, s->class_local, r);
 }
 
-/* out += weight·(n FᵀF − (Fᵀe)(Fᵀe)ᵀ), the scatter with all weights one. */
-static kfe_status add_plain(kfe_context *ctx, int64_t n, int64_t rank, const double *points, double weight,
-                            double *out)
+/* Points that carry the roots of their weights, √w_i·f_i. */
+typedef struct rooted_points {
+    int64_t count, rank;
+    const double *values;  /* count × rank */
+    const double *weights; /* NULL: ones */
+    double mass;           /* their sum */
+} rooted_points;
+
+/* out += factor·(mass·Σ w_i f_i f_iᵀ − (Σ w_i f_i)(Σ w_i f_i)ᵀ), the scatter with all affinities one. */
+static kfe_status add_plain(kfe_context *ctx, const rooted_points *p, double factor, double *out)
 {
     kfe_status status = KFE_OK;
-    blasint r = (blasint)rank;
+    blasint r = (blasint)p->rank;
     double *sum = NULL;
 
-    KFE_ALLOC_ZERO(ctx, sum, rank);
-    for (int64_t i = 0; i < n; i++)
-        cblas_daxpy(r, 1, points + i * rank, 1, sum, 1);
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, r, r, (blasint)n, weight * (double)n, points, r,
-                points, r, 1, out, r);
-    cblas_dger(CblasRowMajor, r, r, -weight, sum, 1, sum, 1, out, r);
+    KFE_ALLOC_ZERO(ctx, sum, p->rank);
+    for (int64_t i = 0; i < p->count; i++)
+        cblas_daxpy(r, p->weights ? sqrt(p->weights[i]) : 1, p->values + i * p->rank, 1, sum, 1);
+    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, r, r, (blasint)p->count, factor * p->mass, p->values,
+                r, p->values, r, 1, out, r);
+    cblas_dger(CblasRowMajor, r, r, -factor, sum, 1, sum, 1, out, r);
 cleanup:
     kfe_i_free(ctx, sum);
     return status;
+}
+
+/* The rows of a class, with the roots of their weights. */
+static void take_class(local_scatter *s, const kfe_i_factor *f, const kfe_i_groups *groups, int32_t g)
+{
+    s->count = 0;
+    s->mass = groups->sizes[g];
+    for (int64_t i = 0; i < f->n; i++)
+        if (groups->of[i] == g) {
+            if (s->weights)
+                s->weights[s->count] = groups->weights[i];
+            memcpy(s->points + s->count * s->rank, f->points + i * s->rank,
+                   (size_t)s->rank * sizeof *s->points);
+            s->count++;
+        }
+}
+
+/* Takes the roots of the weights out of the rows of a class: distances are between the examples themselves. */
+static void divide_by_roots(local_scatter *s)
+{
+    for (int64_t i = 0; i < s->count; i++) {
+        double *row = s->points + i * s->rank;
+        if (s->weights)
+            cblas_dscal((blasint)s->rank, 1 / sqrt(s->weights[i]), row, 1);
+        s->norms[i] = cblas_ddot((blasint)s->rank, row, 1, row, 1);
+    }
 }
 
 static kfe_status add_class(local_scatter *s, const kfe_i_factor *f, const kfe_i_groups *groups, int32_t g,
@@ -178,13 +237,10 @@ static kfe_status add_class(local_scatter *s, const kfe_i_factor *f, const kfe_i
     kfe_status status = KFE_OK;
     int64_t square = s->rank * s->rank;
 
-    s->count = 0;
-    for (int64_t i = 0; i < f->n; i++)
-        if (groups->of[i] == g) {
-            double *row = s->points + s->count * s->rank;
-            memcpy(row, f->points + i * s->rank, (size_t)s->rank * sizeof *row);
-            s->norms[s->count++] = cblas_ddot((blasint)s->rank, row, 1, row, 1);
-        }
+    take_class(s, f, groups, g);
+    const rooted_points all = {s->count, s->rank, s->points, s->weights, s->mass};
+    KFE_TRY(add_plain(s->ctx, &all, 1, s->plain));
+    divide_by_roots(s);
     find_widths(s, neighbours);
     memset(s->class_local, 0, (size_t)square * sizeof *s->class_local);
     for (int64_t first = 0; first < s->count; first += PANEL) {
@@ -192,21 +248,21 @@ static kfe_status add_class(local_scatter *s, const kfe_i_factor *f, const kfe_i
         add_panel(s, first, s->count - first < PANEL ? s->count - first : PANEL);
     }
     cblas_daxpy((blasint)square, 1, s->class_local, 1, s->local, 1);
-    cblas_daxpy((blasint)square, 1 / (double)s->count, s->class_local, 1, s->within, 1);
-    KFE_TRY(add_plain(s->ctx, s->count, s->rank, s->points, 1, s->plain));
+    cblas_daxpy((blasint)square, 1 / s->mass, s->class_local, 1, s->within, 1);
 cleanup:
     return status;
 }
 
 /* between (into `plain`) = (S(1) − Σ S(1_c) + Σ S(A_c))/n − S_w */
-static kfe_status make_between(local_scatter *s, const kfe_i_factor *f)
+static kfe_status make_between(local_scatter *s, const kfe_i_factor *f, const kfe_i_groups *groups)
 {
     kfe_status status = KFE_OK;
     blasint square = (blasint)(s->rank * s->rank);
-    double n = (double)f->n;
+    double n = kfe_i_groups_mass(groups);
+    const rooted_points all = {f->n, s->rank, f->points, groups->weights, n};
 
     cblas_dscal(square, -1 / n, s->plain, 1);
-    KFE_TRY(add_plain(s->ctx, f->n, s->rank, f->points, 1 / n, s->plain));
+    KFE_TRY(add_plain(s->ctx, &all, 1 / n, s->plain));
     cblas_daxpy(square, 1 / n, s->local, 1, s->plain, 1);
     cblas_daxpy(square, -1, s->within, 1, s->plain, 1);
 cleanup:
@@ -272,22 +328,32 @@ cleanup:
     return status;
 }
 
+static int64_t largest_class(const kfe_i_groups *groups)
+{
+    int64_t largest = 0;
+
+    for (int32_t g = 0; g < groups->count; g++) {
+        int64_t count = 0;
+        for (int64_t i = 0; i < groups->rows; i++)
+            count += groups->of[i] == g;
+        largest = count > largest ? count : largest;
+    }
+    return largest;
+}
+
 kfe_status kfe_i_local_fisher_fit(const char *method, const kfe_i_factor *factor, const kfe_i_target *target,
                                   const kfe_i_local_fisher_settings *settings, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     local_scatter s = {.ctx = factor->ctx, .rank = factor->rank};
     kfe_i_groups groups = {0};
-    double largest = 0;
 
     KFE_TRY(kfe_i_groups_from_classes(factor->ctx, target, &groups));
-    for (int64_t g = 0; g < groups.count; g++)
-        largest = fmax(largest, groups.sizes[g]);
-    KFE_TRY(open_scatter(&s, (int64_t)largest));
+    KFE_TRY(open_scatter(&s, largest_class(&groups), groups.weights != NULL));
     for (int32_t g = 0; g < groups.count; g++)
         if (groups.sizes[g] > 0)
             KFE_TRY(add_class(&s, factor, &groups, g, settings->neighbours));
-    KFE_TRY(make_between(&s, factor));
+    KFE_TRY(make_between(&s, factor, &groups));
     KFE_TRY(solve(&s, method, factor, groups.count, settings, out));
 cleanup:
     close_scatter(&s);

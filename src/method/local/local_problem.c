@@ -35,25 +35,16 @@ void kfe_i_local_view_name(const kfe_i_problem *given, int view, char *out, size
 static kfe_status find_gate_view(kfe_context *ctx, const char *method, const kfe_i_problem *given,
                                  const char *text, int *out)
 {
-    char *end = NULL;
-    long number = 0;
-
     *out = -1;
     if (strcmp(text, "all") == 0)
         return KFE_OK;
-    for (int v = 0; given->view_names && v < given->view_count; v++)
-        if (given->view_names[v] && strcmp(given->view_names[v], text) == 0) {
-            *out = v;
-            return KFE_OK;
-        }
-    number = strtol(text, &end, 10);
-    if (*text == 0 || *end != 0 || number < 1 || number > given->view_count)
+    *out = kfe_i_problem_find_view(given, text);
+    if (*out < 0)
         return kfe_i_fail(
             ctx, KFE_EINVAL,
             "method %s: there is no view '%s' for the gate; write all, the name of a view, or its "
             "number, 1 to %d",
             method, text, given->view_count);
-    *out = (int)(number - 1);
     return KFE_OK;
 }
 

@@ -6,11 +6,9 @@
 
 static const char *const task_names[] = {
     [KFE_TASK_NONE] = "none", [KFE_TASK_CLASSES] = "classes", [KFE_TASK_REAL] = "real"};
-static const char *const projector_names[] = {[KFE_PROJECT_KERNEL] = "kernel",
-                                              [KFE_PROJECT_LINEAR] = "linear",
-                                              [KFE_PROJECT_IDENTITY] = "identity",
-                                              [KFE_PROJECT_LOCAL] = "local",
-                                              [KFE_PROJECT_TREE] = "tree"};
+static const char *const projector_names[] = {
+    [KFE_PROJECT_KERNEL] = "kernel", [KFE_PROJECT_LINEAR] = "linear", [KFE_PROJECT_IDENTITY] = "identity",
+    [KFE_PROJECT_LOCAL] = "local",   [KFE_PROJECT_TREE] = "tree",     [KFE_PROJECT_VIEWS] = "views"};
 
 /* -1 if `name` is NULL or not in the list. */
 static int index_of(const char *const *names, size_t count, const char *name)

@@ -360,12 +360,14 @@ static kfe_status load_coefficients(kfe_i_loading *job)
     }
     if (!tensor || tensor->rank != 2 || tensor->shape[0] < 1 || tensor->shape[1] < 1)
         return kfe_i_damaged(job, "coefficients");
-    model->rows = tensor->shape[0];
+    model->rows = tensor->shape[0] / kfe_i_model_blocks(model);
     model->dim = tensor->shape[1];
     if (model->projector == KFE_PROJECT_LINEAR &&
         model->rows != kfe_i_map_cols(&model->views[0].scaler.map, model->views[0].cols))
         return kfe_i_damaged(job, "coefficients");
-    KFE_TRY(kfe_i_take_reals(job, "coefficients", model->rows * model->dim, 0, &model->coefficients));
+    if (model->rows * kfe_i_model_blocks(model) != tensor->shape[0] || model->rows == 0)
+        return kfe_i_damaged(job, "coefficients");
+    KFE_TRY(kfe_i_take_reals(job, "coefficients", tensor->shape[0] * model->dim, 0, &model->coefficients));
     KFE_TRY(kfe_i_take_reals(job, "offset", model->dim, 1, &model->offset));
     KFE_TRY(kfe_i_take_tensor(job, "support.index", KFE_DTYPE_I64, model->rows, 1, &index));
     model->support_index = index;

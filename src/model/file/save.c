@@ -81,7 +81,8 @@ static kfe_status add_tensors(kfe_i_safetensors *file, const kfe_model *model)
     char name[128];
 
     if (model->coefficients)
-        KFE_TRY(kfe_i_safetensors_add(file, "coefficients", KFE_DTYPE_F64, model->rows, model->dim,
+        KFE_TRY(kfe_i_safetensors_add(file, "coefficients", KFE_DTYPE_F64,
+                                      kfe_i_model_blocks(model) * model->rows, model->dim,
                                       model->coefficients));
     if (model->offset)
         KFE_TRY(kfe_i_safetensors_add(file, "offset", KFE_DTYPE_F64, model->dim, -1, model->offset));
@@ -312,6 +313,8 @@ cleanup:
 /* The oldest version that reads this model rightly: those before maps would ignore the map. */
 static int64_t version_of(const kfe_model *model)
 {
+    if (model->projector == KFE_PROJECT_VIEWS)
+        return KFE_MODEL_FORMAT_VIEWS;
     if (model->tree)
         return KFE_MODEL_FORMAT_TREES;
     for (int v = 0; v < model->view_count; v++)

@@ -46,7 +46,7 @@ static kfe_status check_model(kfe_context *ctx, const kfe_model *model)
     KFE_TRY(check_views(ctx, model));
     for (int64_t m = 0; m < model->kernels.count; m++)
         KFE_TRY(kfe_i_onnx_check_kernel(ctx, &model->kernels.items[m]));
-    if (model->projector == KFE_PROJECT_KERNEL && model->rows == 0)
+    if ((model->projector == KFE_PROJECT_KERNEL || model->projector == KFE_PROJECT_VIEWS) && model->rows == 0)
         KFE_FAIL(ctx, KFE_EINPUT,
                  "the model has no support examples: its features are constant, and it is not exported");
 cleanup:
@@ -93,20 +93,52 @@ static kfe_i_value scaled(kfe_i_onnx *onnx, const kfe_i_scaler *scaler, kfe_i_va
 
 /* ---- features and predictions ---- */
 
+/* *out = the sum of the kernels first … last − 1, one value per support example */
+static kfe_status kernel_sum(kfe_i_onnx *onnx, const kfe_model *model, const kfe_i_value *x, int64_t first,
+                             int64_t last, kfe_i_value *out)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t m = first; m < last; m++) {
+        const kfe_i_kernel *kernel = &model->kernels.items[m];
+        kfe_i_value values;
+        KFE_TRY(
+            kfe_i_onnx_kernel(onnx, kernel, x[kernel->view], &model->views[kernel->view].support, &values));
+        *out = m > first ? kfe_i_onnx_2(onnx, "Add", *out, values) : values;
+    }
+cleanup:
+    return status;
+}
+
 static kfe_status kernel_features(kfe_i_onnx *onnx, const kfe_model *model, const kfe_i_value *x,
                                   kfe_i_value *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_value sum = 0;
 
-    for (int64_t m = 0; m < model->kernels.count; m++) {
-        const kfe_i_kernel *kernel = &model->kernels.items[m];
-        kfe_i_value values;
-        KFE_TRY(
-            kfe_i_onnx_kernel(onnx, kernel, x[kernel->view], &model->views[kernel->view].support, &values));
-        sum = m ? kfe_i_onnx_2(onnx, "Add", sum, values) : values;
-    }
+    KFE_TRY(kernel_sum(onnx, model, x, 0, model->kernels.count, &sum));
     *out = kfe_i_onnx_affine(onnx, sum, model->coefficients, model->rows, model->dim, model->offset);
+cleanup:
+    return status;
+}
+
+/* Coefficients of their own for each view, whose kernels stand together in the list. */
+static kfe_status view_features(kfe_i_onnx *onnx, const kfe_model *model, const kfe_i_value *x,
+                                kfe_i_value *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_kernel *items = model->kernels.items;
+    kfe_i_value sum = 0;
+
+    for (int64_t first = 0, last = 0; first < model->kernels.count; first = last) {
+        int view = items[first].view;
+        while (last < model->kernels.count && items[last].view == view)
+            last++;
+        KFE_TRY(kernel_sum(onnx, model, x, first, last, &sum));
+        kfe_i_value part = kfe_i_onnx_affine(onnx, sum, model->coefficients + view * model->rows * model->dim,
+                                             model->rows, model->dim, first ? NULL : model->offset);
+        *out = first ? kfe_i_onnx_2(onnx, "Add", *out, part) : part;
+    }
 cleanup:
     return status;
 }
@@ -121,6 +153,8 @@ static kfe_status project(kfe_i_onnx *onnx, const kfe_model *model, const kfe_i_
         return KFE_OK;
     case KFE_PROJECT_KERNEL:
         return kernel_features(onnx, model, x, features);
+    case KFE_PROJECT_VIEWS:
+        return view_features(onnx, model, x, features);
     case KFE_PROJECT_LOCAL:
         return kfe_i_onnx_local(onnx, model, x, features, outputs);
     case KFE_PROJECT_TREE:

@@ -47,7 +47,8 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     const kfe_model *model = source->model;
     kfe_i_ranked *items = NULL;
 
-    if (!model || !model->support_index || !model->coefficients || model->rows < 1)
+    if (!model || !model->support_index || !model->coefficients || model->rows < 1 ||
+        kfe_i_model_blocks(model) > 1)
         return KFE_OK;
     int64_t shown = model->rows < MOST_SHOWN ? model->rows : MOST_SHOWN;
     KFE_ALLOC(ctx, items, model->rows);
