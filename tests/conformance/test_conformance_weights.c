@@ -46,6 +46,7 @@ static const exception exceptions[] = {
     {"hsic", "lambda=0.1", "lambda=thousandth", 0},
     {"uhsic", "xi=0.1", "xi=0.1", 0},
     {"kb", NULL, "ridge=0.1,dim=6", 0},
+    {"skfe", "max-iter=10,restarts=0", "max-iter=5,criterion=radius-margin", 1e-5},
     {"kcca", "ridge=0.1", "ridge=0.1", 0},
     {"kgcca", "ridge=0.1", "ridge=0.1", 0},
     {"mkl", "svm-C=1,tolerance=1e-10", "svm-C=1,tolerance=1e-10", 1e-4},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The smallest enclosing ball by moving weight between two points (Mitchell, Demyanov & Malozemov, 1974); used by
- * the radius-margin bound. With the gradient gᵢ = K_ii − 2(Kβ)ᵢ, weight moves from the point of smallest to the
+ * the radius-margin bound. With the gradient gᵢ = d_i − 2(Kβ)ᵢ, weight moves from the point of smallest to the
  * point of largest gᵢ by the best step,
  *
  *     (gᵢ − gⱼ) / (2‖φᵢ − φⱼ‖²).
@@ -15,7 +15,12 @@
 
 enum { ITERATIONS_PER_POINT = 2000, LEAST_ITERATIONS = 100000 };
 
-static void start_at(int64_t n, const double *k, double *beta, double *gradient)
+static double length_of(int64_t n, const double *k, const double *lengths, int64_t i)
+{
+    return lengths ? lengths[i] : k[i * n + i];
+}
+
+static void start_at(int64_t n, const double *k, const double *lengths, double *beta, double *gradient)
 {
     double total = cblas_dasum((blasint)n, beta, 1);
 
@@ -24,7 +29,7 @@ static void start_at(int64_t n, const double *k, double *beta, double *gradient)
     cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)n, (blasint)n, -2, k, (blasint)n, beta, 1, 0, gradient,
                 1);
     for (int64_t i = 0; i < n; i++)
-        gradient[i] += k[i * n + i];
+        gradient[i] += length_of(n, k, lengths, i);
 }
 
 /* The points to move weight to and from; returns the gap max gᵢ − gᵀβ. */
@@ -57,28 +62,29 @@ static void move_weight(int64_t n, const double *k, int64_t to, int64_t from, do
     cblas_daxpy((blasint)n, 2 * step, k + from * n, 1, gradient, 1);
 }
 
-/* Σ βᵢK_ii − βᵀKβ = ½Σ βᵢ(K_ii + gᵢ) */
-static double objective(int64_t n, const double *k, const double *beta, const double *gradient)
+/* Σ βᵢd_i − βᵀKβ = ½Σ βᵢ(d_i + gᵢ) */
+static double objective(int64_t n, const double *k, const double *lengths, const double *beta,
+                        const double *gradient)
 {
     double sum = 0;
 
     for (int64_t i = 0; i < n; i++)
-        sum += beta[i] * (k[i * n + i] + gradient[i]) / 2;
+        sum += beta[i] * (length_of(n, k, lengths, i) + gradient[i]) / 2;
     return sum;
 }
 
-kfe_status kfe_i_smallest_ball(kfe_context *ctx, int64_t n, const double *k, double tolerance, double *beta,
-                               double *work, kfe_i_ball *out)
+kfe_status kfe_i_smallest_ball(kfe_context *ctx, int64_t n, const double *k, const double *lengths,
+                               double tolerance, double *beta, double *work, kfe_i_ball *out)
 {
     int64_t most = n * ITERATIONS_PER_POINT > LEAST_ITERATIONS ? n * ITERATIONS_PER_POINT : LEAST_ITERATIONS;
     int64_t to = 0;
     int64_t from = 0;
 
-    start_at(n, k, beta, work);
+    start_at(n, k, lengths, beta, work);
     out->converged = 0;
     for (int64_t iteration = 0; iteration < most; iteration++) {
         double gap = choose_pair(n, beta, work, &to, &from);
-        double value = objective(n, k, beta, work);
+        double value = objective(n, k, lengths, beta, work);
         out->converged = gap <= tolerance * fmax(value, 0);
         if (out->converged || to == from)
             break;
@@ -86,6 +92,6 @@ kfe_status kfe_i_smallest_ball(kfe_context *ctx, int64_t n, const double *k, dou
         if (iteration % 1024 == 1023 && kfe_i_checkpoint(ctx, "enclosing the examples", 0, 0) != KFE_OK)
             return KFE_ECANCEL;
     }
-    out->squared_radius = objective(n, k, beta, work);
+    out->squared_radius = objective(n, k, lengths, beta, work);
     return KFE_OK;
 }

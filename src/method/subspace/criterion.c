@@ -16,7 +16,7 @@ kfe_status kfe_i_alignment_begin(kfe_context *ctx, const kfe_i_target *target, i
                                  kfe_i_alignment *out)
 {
     kfe_status status = KFE_OK;
-    int64_t *counts = NULL;
+    double *masses = NULL;
     double sum = 0;
 
     memset(out, 0, sizeof *out);
@@ -24,15 +24,16 @@ kfe_status kfe_i_alignment_begin(kfe_context *ctx, const kfe_i_target *target, i
     out->rows = target->rows;
     out->classes = target->class_count;
     out->class_of = target->codes;
-    KFE_ALLOC(ctx, counts, target->class_count);
+    out->weights = target->weights;
+    KFE_ALLOC(ctx, masses, target->class_count);
     KFE_ALLOC(ctx, out->sums, target->class_count * most);
     KFE_ALLOC(ctx, out->scatter, most * most);
-    kfe_i_target_count(target, counts);
+    kfe_i_target_class_masses(target, masses);
     for (int64_t g = 0; g < target->class_count; g++)
-        sum += (double)counts[g] * (double)counts[g];
+        sum += masses[g] * masses[g];
     out->label_norm = sqrt(sum);
 cleanup:
-    kfe_i_free(ctx, counts);
+    kfe_i_free(ctx, masses);
     return status;
 }
 
@@ -45,20 +46,27 @@ void kfe_i_alignment_free(kfe_i_alignment *alignment)
     memset(alignment, 0, sizeof *alignment);
 }
 
-/* sums (classes × dim) = YᵀX */
-static void sum_classes(const kfe_i_labelled *of, int64_t classes, int64_t dim, double *sums)
+static double root_of(const kfe_i_alignment *alignment, int64_t i)
 {
-    memset(sums, 0, (size_t)(classes * dim) * sizeof *sums);
-    for (int64_t i = 0; i < of->rows; i++)
-        cblas_daxpy((blasint)dim, 1, of->x + i * dim, 1, sums + of->class_of[i] * dim, 1);
+    return alignment->weights ? sqrt(alignment->weights[i]) : 1;
+}
+
+/* sums (classes × dim) = YᵀX */
+static void sum_classes(kfe_i_alignment *alignment, const double *x, int64_t dim)
+{
+    double *sums = alignment->sums;
+
+    memset(sums, 0, (size_t)(alignment->classes * dim) * sizeof *sums);
+    for (int64_t i = 0; i < alignment->rows; i++)
+        cblas_daxpy((blasint)dim, root_of(alignment, i), x + i * dim, 1, sums + alignment->class_of[i] * dim,
+                    1);
 }
 
 double kfe_i_alignment_of(kfe_i_alignment *alignment, const double *x, int64_t dim, double *gradient)
 {
     int64_t n = alignment->rows;
-    const kfe_i_labelled examples = {n, x, alignment->class_of};
 
-    sum_classes(&examples, alignment->classes, dim, alignment->sums);
+    sum_classes(alignment, x, dim);
     kfe_i_inner_products(n, kfe_i_packed(x, dim), kfe_i_packed(x, dim), alignment->scatter);
     double length = cblas_dnrm2((blasint)(alignment->classes * dim), alignment->sums, 1);
     double norm = cblas_dnrm2((blasint)(dim * dim), alignment->scatter, 1);
@@ -73,7 +81,8 @@ double kfe_i_alignment_of(kfe_i_alignment *alignment, const double *x, int64_t d
     double factor = 2 / norm / alignment->label_norm;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < dim; j++)
-            gradient[i * dim + j] = factor * alignment->sums[alignment->class_of[i] * dim + j];
+            gradient[i * dim + j] =
+                factor * root_of(alignment, i) * alignment->sums[alignment->class_of[i] * dim + j];
     kfe_i_combine(n, -2 * value / norm / norm, kfe_i_packed(x, dim), kfe_i_packed(alignment->scatter, dim), 1,
                   gradient);
     return value;

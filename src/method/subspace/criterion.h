@@ -10,6 +10,7 @@
  *     A     = ‖YᵀX‖² / (‖XᵀX‖ ‖YᵀY‖)
  *     ∂A/∂X = 2(YYᵀX − ‖YᵀX‖²/‖XᵀX‖² · X(XᵀX)) / (‖XᵀX‖ ‖YᵀY‖)
  *
+ * With weights, X and Y have rows times the roots of the weights: those of a weighted operator (kfe_i_gram_weighted).
  * A lies between 0 and 1. It is 1 where the examples of each class coincide, and the classes are orthogonal
  * and equally long.
  */
@@ -29,6 +30,7 @@ typedef struct kfe_i_alignment {
     kfe_context *ctx;
     int64_t rows, classes;
     const int32_t *class_of;
+    const double *weights;  /* of the examples; NULL: ones */
     double label_norm;      /* ‖YᵀY‖ */
     double *sums, *scatter; /* YᵀX, classes × most; XᵀX, most × most */
 } kfe_i_alignment;

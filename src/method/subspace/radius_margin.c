@@ -51,6 +51,11 @@ kfe_status kfe_i_radius_margin_begin(kfe_context *ctx, const kfe_i_target *targe
     KFE_ALLOC_ZERO(ctx, out->beta, n);
     KFE_ALLOC(ctx, out->work, n);
     KFE_ALLOC(ctx, out->along, most);
+    out->example_weights = target->weights;
+    if (target->weights) {
+        KFE_ALLOC(ctx, out->plain, n * most);
+        KFE_ALLOC(ctx, out->lengths, n);
+    }
     fill_signs(target, out);
     KFE_TRY(kfe_i_gram_subset(ctx, n, out->matrix, out->index, n, &out->gram));
 cleanup:
@@ -70,6 +75,8 @@ void kfe_i_radius_margin_free(kfe_i_radius_margin *bound)
         kfe_i_free(bound->ctx, bound->beta);
         kfe_i_free(bound->ctx, bound->work);
         kfe_i_free(bound->ctx, bound->along);
+        kfe_i_free(bound->ctx, bound->plain);
+        kfe_i_free(bound->ctx, bound->lengths);
     }
     memset(bound, 0, sizeof *bound);
 }
@@ -81,7 +88,10 @@ static void fill_matrix(kfe_i_radius_margin *bound, const double *x, int64_t dim
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (blasint)n, (blasint)dim, 1, x, (blasint)dim, 0,
                 bound->matrix, (blasint)n);
     for (int64_t i = 0; i < n; i++) {
-        bound->matrix[i * n + i] += bound->inverse_c;
+        if (bound->example_weights)
+            bound->lengths[i] = bound->matrix[i * n + i] + bound->inverse_c;
+        bound->matrix[i * n + i] +=
+            bound->inverse_c / (bound->example_weights ? bound->example_weights[i] : 1);
         for (int64_t j = 0; j < i; j++)
             bound->matrix[j * n + i] = bound->matrix[i * n + j];
     }
@@ -140,6 +150,14 @@ static void warn_of_inexact_ball(kfe_i_radius_margin *bound, const kfe_i_ball *b
     bound->warned |= !ball->converged;
 }
 
+/* out = rows of x (rows × dim) over the roots of the weights. */
+static void divide_by_roots(const kfe_i_radius_margin *bound, const double *x, int64_t dim, double *out)
+{
+    for (int64_t i = 0; i < bound->rows; i++)
+        for (int64_t j = 0; j < dim; j++)
+            out[i * dim + j] = x[i * dim + j] / sqrt(bound->example_weights[i]);
+}
+
 kfe_status kfe_i_radius_margin_of(void *state, const double *x, int64_t dim, double *value, double *gradient)
 {
     kfe_status status = KFE_OK;
@@ -147,16 +165,22 @@ kfe_status kfe_i_radius_margin_of(void *state, const double *x, int64_t dim, dou
     double margin = 0;
     kfe_i_ball ball = {0};
 
+    if (bound->example_weights) {
+        divide_by_roots(bound, x, dim, bound->plain);
+        x = bound->plain;
+    }
     fill_matrix(bound, x, dim);
     memset(gradient, 0, (size_t)(bound->rows * dim) * sizeof *gradient);
     KFE_TRY(add_svms(bound, x, dim, &margin, gradient));
-    KFE_TRY(kfe_i_smallest_ball(bound->ctx, bound->rows, bound->matrix, KFE_BALL_TOLERANCE, bound->beta,
-                                bound->work, &ball));
+    KFE_TRY(kfe_i_smallest_ball(bound->ctx, bound->rows, bound->matrix, bound->lengths, KFE_BALL_TOLERANCE,
+                                bound->beta, bound->work, &ball));
     warn_of_inexact_ball(bound, &ball);
     if (!(margin > 0) || !(ball.squared_radius > 0))
         KFE_FAIL(bound->ctx, KFE_ENUMERIC,
                  "the radius-margin bound is lost in rounding; try a smaller {margin-C} or {scale=standard}");
     finish_gradient(bound, x, dim, margin, ball.squared_radius, gradient);
+    if (bound->example_weights) /* by √wᵢ·xᵢ */
+        divide_by_roots(bound, gradient, dim, gradient);
     *value = -log(ball.squared_radius) - log(margin);
 cleanup:
     return status;

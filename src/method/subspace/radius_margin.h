@@ -13,6 +13,9 @@
  * More than two classes: ‖w‖² is summed over one SVM per class against the rest. The criterion is
  * −log(R² Σ‖w‖²), so that multiplying the kernel by a constant matters only through C.
  *
+ * With weights w, X are the rows of a weighted operator, √wᵢ·xᵢ. Example i stands for wᵢ equal ones, whose slacks are their own: on the xᵢ,
+ * the diagonal of K̃ gets 1/(C·wᵢ), and K̃_ii of R² is ‖xᵢ‖² + 1/C.
+ *
  * Chapelle, Vapnik, Bousquet & Mukherjee (2002), sections 3 and 5; Wu & Farquhar (2007), section 4.
  * Time: O(n²f) for K̃ and the solvers, which start from their last answers; memory 8n² bytes.
  */
@@ -32,6 +35,8 @@ typedef struct kfe_i_radius_margin {
     double *sign, *upper, *alpha;  /* svms × rows; rows; svms × rows */
     double *weights, *beta, *work; /* rows: yα, β, room for the ball */
     double *along;                 /* most: aᵀX */
+    const double *example_weights; /* NULL: ones, and there are no */
+    double *plain, *lengths;       /* rows × most: xᵢ; rows: ‖xᵢ‖² + 1/C */
     int warned;                    /* that a ball is inexact */
 } kfe_i_radius_margin;
 

@@ -51,7 +51,7 @@ static const kfe_i_param rows[] = {
     KFE_INT_OR(
         skfe_settings, max_iter, "max-iter", "auto", 0, 1000000, "auto", "auto=-1",
         "iterations of a search at most; more fit the training examples more closely; auto: 64, unless "
-        "held-out training examples speak for another number up to 256"),
+        "held-out training examples speak for another number up to 256 (not with weights of examples)"),
     KFE_REAL(skfe_settings, tolerance, "tolerance", "1e-06", 1e-15, 1,
              "stop when the slope is this share of the steepest one met"),
     KFE_REAL(skfe_settings, c, "margin-C", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,
@@ -123,6 +123,10 @@ static kfe_status choose_iterations(skfe_state *s, int64_t *out)
     *out = set->max_iter;
     if (set->max_iter != ITERATIONS_AUTO)
         return KFE_OK;
+    if (s->problem->target->weights) { /* margins of held-out rows know no weights */
+        *out = KFE_STOPPING_USUAL;
+        return KFE_OK;
+    }
     KFE_TRY(kfe_i_choose_stopping(s->ctx, &inputs, &s->stopping));
     *out = s->stopping.iterations;
     kfe_i_log(s->ctx, KFE_LOG_INFO, "skfe: %lld iterations, chosen on %lld held-out examples",
@@ -288,7 +292,8 @@ const kfe_i_method kfe_i_method_skfe = {
     .name = "skfe",
     .summary = "subspace of largest kernel-target alignment, or smallest radius-margin bound, by search",
     .reference = "Wu & Farquhar 2007",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE,
+    .flags =
+        KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, skfe_settings),
     .fit = fit,
 };

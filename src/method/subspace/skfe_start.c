@@ -73,6 +73,8 @@ static kfe_status from_landmarks(kfe_context *ctx, const kfe_i_problem *problem,
     KFE_TRY(allocate(ctx, gram->size, solution->dim, out));
     KFE_TRY(kfe_i_expand(ctx, problem->kernels, problem->views, solution->landmarks, solution->coefficients,
                          solution->dim, out->image));
+    for (int64_t i = 0; gram->roots && i < gram->size; i++)
+        cblas_dscal((blasint)solution->dim, gram->roots[i], out->image + i * solution->dim, 1);
     KFE_TRY(kfe_i_gram_mean_diagonal(gram, &mean));
     KFE_TRY(kfe_i_gram_solve(gram, KFE_START_RIDGE * mean, out->image, solution->dim, 1e-6, out->w, NULL));
     KFE_TRY(kfe_i_gram_times(gram, out->w, solution->dim, out->image));
@@ -190,7 +192,8 @@ static kfe_status turn_to_classes(kfe_context *ctx, const kfe_i_target *target, 
     KFE_ALLOC_ZERO(ctx, sums, target->class_count * d);
     KFE_ALLOC(ctx, small, 2 * d * d + d);
     for (int64_t i = 0; i < from->rows; i++)
-        cblas_daxpy((blasint)d, 1, from->features + i * d, 1, sums + target->codes[i] * d, 1);
+        cblas_daxpy((blasint)d, sqrt(kfe_i_weight_of(target, i)), from->features + i * d, 1,
+                    sums + target->codes[i] * d, 1);
     kfe_i_inner_products(target->class_count, kfe_i_packed(sums, d), kfe_i_packed(sums, d), small);
     KFE_TRY(kfe_i_symmetric_eigen(ctx, d, small, d, small + 2 * d * d, small + d * d));
     kfe_i_combine(from->rows, 1, kfe_i_packed(from->basis, d), kfe_i_packed(small + d * d, d), 0, out->w);

@@ -15,8 +15,9 @@ enum {
     ENOUGH_HELD_OUT = 200,
     MOST_EXAMPLES = 2000,
     FEWEST_EXAMPLES = 10,
-    USUAL_POINT = 12, /* points[12]: the number of iterations unless held-out examples speak against it */
-    PANEL = 64        /* columns of the kernel matrix gathered at a time */
+    USUAL_POINT =
+        12, /* points[12] is KFE_STOPPING_USUAL: the number of iterations unless held-out examples speak against it */
+    PANEL = 64 /* columns of the kernel matrix gathered at a time */
 };
 /* A mean margin this many standard errors below the largest one counts as equally good. */
 #define EQUALLY_GOOD 0.5
@@ -56,7 +57,7 @@ typedef struct margin_table {
 
 /* The iterations that are looked at: powers of √2, rounded. */
 static const int64_t points[KFE_STOPPING_POINTS] = {
-    0, 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 128, 181, KFE_STOPPING_LIMIT};
+    0, 1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, KFE_STOPPING_USUAL, 91, 128, 181, KFE_STOPPING_LIMIT};
 
 /* ---- the sample ---- */
 

@@ -24,7 +24,7 @@
 #include "method/subspace/subspace_search.h"
 
 /* The most iterations that can be chosen, and the number of iterations that are looked at up to there. */
-enum { KFE_STOPPING_LIMIT = 256, KFE_STOPPING_POINTS = 17 };
+enum { KFE_STOPPING_LIMIT = 256, KFE_STOPPING_USUAL = 64, KFE_STOPPING_POINTS = 17 };
 
 typedef struct kfe_i_stopping_inputs {
     const kfe_i_problem *problem;

@@ -74,7 +74,7 @@ static void test_smallest_ball(void **state)
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
             k[i * 6 + j] = points[i][0] * points[j][0] + points[i][1] * points[j][1];
-    assert_ok(*state, kfe_i_smallest_ball(*state, 6, k, 1e-10, beta, work, &ball));
+    assert_ok(*state, kfe_i_smallest_ball(*state, 6, k, NULL, 1e-10, beta, work, &ball));
     assert_true(ball.converged);
     assert_below(fabs(ball.squared_radius - 2), 1e-8);
     for (int i = 0; i < 6; i++) {
