@@ -216,13 +216,16 @@ static void update_some(const kfe_i_table *table, const int64_t *rows, int64_t c
     }
 }
 
+static int useful_threads(const kfe_context *ctx, int64_t numbers)
+{
+    return numbers < SMALL ? 1 : kfe_context_threads(ctx);
+}
+
 /* The same for all columns. A column belongs to one thread, so that their number does not matter. */
 static void update_columns(kfe_context *ctx, const kfe_i_table *table, const int64_t *rows, int64_t count,
                            kfe_i_column_facts *columns)
 {
-    int threads = count * table->cols < SMALL ? 1 : kfe_context_threads(ctx);
-
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(useful_threads(ctx, count * table->cols)) schedule(dynamic, 1)
     for (int64_t first = 0; first < table->cols; first += GROUP)
         update_some(table, rows, count, first, kfe_i_least(first + GROUP, table->cols), columns);
 }

@@ -9,8 +9,8 @@
  * else the step is halved until the objective falls enough, and the two sums are updated by the rows that entered or left A.
  *
  * Mangasarian, "A finite Newton method for classification" (2002); Keerthi & DeCoste, "A modified finite Newton method for fast
- * solution of large scale linear SVMs" (2005). Time: O(rows·cols) per iteration, of which five to fifteen are usual, and O(rows·cols²)
- * once or twice. Memory: 5 numbers per row.
+ * solution of large scale linear SVMs" (2005). Time: O(rows·cols) per iteration, of which five to fifteen are usual, and O(cols²) for
+ * every row that enters or leaves A. Memory: 4 numbers per row.
  */
 #include "learn/finite_newton.h"
 
@@ -27,8 +27,6 @@ enum { ROWS_LEAST = 1000, COLS_MOST = 64 };
 enum { ITERATIONS_MOST = 100, HALVINGS_MOST = 40 };
 /* Rows worked on while they are in cache. */
 enum { BLOCK = 1024 };
-/* The sums are made anew when more than this share of the rows entered or left. */
-enum { REBUILD_SHARE = 16 };
 /* Armijo's condition. */
 #define KFE_DECREASE 1e-4
 /* A gradient below this share of that at w = 0 is rounding error. */
@@ -40,19 +38,18 @@ typedef struct newton {
     double *w, *next, *direction; /* cols */
     double *gradient;             /* cols: at w */
     double *output, *moved;       /* rows: Xw, and at the end of the step */
-    signed char *side;            /* rows: 0 without a loss, else on which side of its goal the output is */
+    int *side;                    /* rows: 0 without a loss, else on which side of its goal the output is */
     double *cost;                 /* rows: c_i */
-    double *weight;               /* rows: c_i if there is a loss, else 0 */
-    double *goal;                 /* rows: t_i if there is a loss */
+    int32_t *changed;             /* rows: those that enter A, leave it, or change sides */
     double *gram;                 /* cols × cols: Σ_A c x xᵀ */
     double *target;               /* cols: Σ_A c t x */
     double *system;               /* cols × cols */
-    double *scaled;               /* cols × BLOCK */
+    double *block, *scaled;       /* cols × BLOCK: some rows, and the same times what they add to the sums */
 } newton;
 
 int kfe_i_newton_suits(int64_t rows, int64_t cols)
 {
-    return rows >= ROWS_LEAST && cols <= COLS_MOST;
+    return rows >= ROWS_LEAST && rows <= INT32_MAX && cols <= COLS_MOST;
 }
 
 /* ---- losses ---- */
@@ -81,13 +78,15 @@ static double objective(const newton *s, const double *w, const double *output)
 #pragma omp simd reduction(+ : sum)
         for (int64_t i = 0; i < p->rows; i++) {
             double loss = 1 - p->y[i] * output[i];
-            sum += loss > 0 ? s->cost[i] * loss * loss : 0;
+            loss = loss > 0 ? loss : 0;
+            sum += s->cost[i] * loss * loss;
         }
     } else {
 #pragma omp simd reduction(+ : sum)
         for (int64_t i = 0; i < p->rows; i++) {
             double loss = fabs(p->y[i] - output[i]) - p->epsilon;
-            sum += loss > 0 ? s->cost[i] * loss * loss : 0;
+            loss = loss > 0 ? loss : 0;
+            sum += s->cost[i] * loss * loss;
         }
     }
     return norm / 2 + sum;
@@ -106,79 +105,64 @@ static void find_outputs(const kfe_i_newton_problem *p, const double *w, double 
 
 /* ---- sums over the rows with a loss ---- */
 
-static void add_block(newton *s, int64_t first, int64_t count)
+/* Lists the rows that are not on the side on which their outputs are; returns their number. */
+static int64_t list_changes(newton *s)
 {
     const kfe_i_newton_problem *p = s->p;
-    int64_t d = p->cols;
-
-    for (int64_t j = 0; j < d; j++)
-        for (int64_t i = 0; i < count; i++)
-            s->scaled[j * BLOCK + i] = s->weight[first + i] * p->columns[j * p->rows + first + i];
-    for (int64_t j = 0; j < d; j++) {
-        for (int64_t l = 0; l <= j; l++)
-            s->gram[j * d + l] +=
-                cblas_ddot((blasint)count, s->scaled + j * BLOCK, 1, p->columns + l * p->rows + first, 1);
-        s->target[j] += cblas_ddot((blasint)count, s->scaled + j * BLOCK, 1, s->goal + first, 1);
-    }
-}
-
-static void build_sums(newton *s)
-{
-    const kfe_i_newton_problem *p = s->p;
-
-    memset(s->gram, 0, (size_t)(p->cols * p->cols) * sizeof *s->gram);
-    memset(s->target, 0, (size_t)p->cols * sizeof *s->target);
-    for (int64_t first = 0; first < p->rows; first += BLOCK)
-        add_block(s, first, p->rows - first < BLOCK ? p->rows - first : BLOCK);
-}
-
-/* Row i loses what it adds as a row of one side, and adds what it does as one of another. */
-static void change_row(newton *s, int64_t i, int side)
-{
-    const kfe_i_newton_problem *p = s->p;
-    double *row = s->scaled; /* room for a row */
-    int64_t d = p->cols;
-    double cost = s->cost[i];
-    double by = (side != 0) - (s->side[i] != 0);
-    double goals = (side ? goal_of(p, i, side) : 0) - (s->side[i] ? goal_of(p, i, s->side[i]) : 0);
-
-    for (int64_t j = 0; j < d; j++)
-        row[j] = p->columns[j * p->rows + i];
-    for (int64_t j = 0; j < d; j++) {
-        s->target[j] += cost * goals * row[j];
-        for (int64_t l = 0; by != 0 && l <= j; l++)
-            s->gram[j * d + l] += by * cost * row[j] * row[l];
-    }
-}
-
-static int64_t count_changes(const newton *s)
-{
-    int64_t changes = 0;
-
-    for (int64_t i = 0; i < s->p->rows; i++)
-        changes += side_of(s->p, i, s->output[i]) != s->side[i];
-    return changes;
-}
-
-/* Brings the sides and the sums to the present outputs. */
-static void update_sums(newton *s, int64_t changes)
-{
-    const kfe_i_newton_problem *p = s->p;
-    int rebuild = changes > p->rows / REBUILD_SHARE;
+    int64_t count = 0;
 
     for (int64_t i = 0; i < p->rows; i++) {
-        int side = side_of(p, i, s->output[i]);
-        if (side == s->side[i])
-            continue;
-        if (!rebuild)
-            change_row(s, i, side);
-        s->side[i] = (signed char)side;
-        s->weight[i] = side ? s->cost[i] : 0;
-        s->goal[i] = goal_of(p, i, side);
+        s->changed[count] = (int32_t)i;
+        count += side_of(p, i, s->output[i]) != s->side[i];
     }
-    if (rebuild)
-        build_sums(s);
-    kfe_i_mirror(p->cols, s->gram);
+    return count;
+}
+
+/* Puts `count` ≤ BLOCK rows on their new sides; `by` and `goals` receive what each adds to the two sums. */
+static void change_sides(newton *s, const int32_t *rows, int64_t count, double *by, double *goals)
+{
+    const kfe_i_newton_problem *p = s->p;
+
+    for (int64_t k = 0; k < count; k++) {
+        int64_t i = rows[k];
+        int before = s->side[i];
+        int side = side_of(p, i, s->output[i]);
+        by[k] = s->cost[i] * ((side != 0) - (before != 0));
+        goals[k] = s->cost[i] * ((side ? goal_of(p, i, side) : 0) - (before ? goal_of(p, i, before) : 0));
+        s->side[i] = side;
+    }
+}
+
+static void update_block(newton *s, const int32_t *rows, int64_t count)
+{
+    const kfe_i_newton_problem *p = s->p;
+    int64_t d = p->cols;
+    double by[BLOCK];
+    double goals[BLOCK];
+
+    change_sides(s, rows, count, by, goals);
+    for (int64_t j = 0; j < d; j++)
+        for (int64_t k = 0; k < count; k++) {
+            s->block[j * BLOCK + k] = p->columns[j * p->rows + rows[k]];
+            s->scaled[j * BLOCK + k] = by[k] * s->block[j * BLOCK + k];
+        }
+    for (int64_t j = 0; j < d; j++) {
+        s->target[j] += cblas_ddot((blasint)count, s->block + j * BLOCK, 1, goals, 1);
+        for (int64_t l = 0; l <= j; l++)
+            s->gram[j * d + l] +=
+                cblas_ddot((blasint)count, s->scaled + j * BLOCK, 1, s->block + l * BLOCK, 1);
+    }
+}
+
+/* Brings sides and sums to the present outputs; returns how many rows changed. */
+static int64_t update_sums(newton *s)
+{
+    int64_t changes = list_changes(s);
+
+    for (int64_t first = 0; first < changes; first += BLOCK)
+        update_block(s, s->changed + first, changes - first < BLOCK ? changes - first : BLOCK);
+    kfe_i_mirror(s->p->cols, s->gram);
+    return changes;
 }
 
 /* gradient = w + 2(Gw − t); returns its norm. */
@@ -199,8 +183,9 @@ static double measure_gradient(newton *s)
     memcpy(s->gradient, s->w, (size_t)p->cols * sizeof *s->gradient);
     for (int64_t first = 0; first < p->rows; first += BLOCK) {
         int64_t count = p->rows - first < BLOCK ? p->rows - first : BLOCK;
-        for (int64_t i = 0; i < count; i++)
-            s->scaled[i] = 2 * s->weight[first + i] * (s->output[first + i] - s->goal[first + i]);
+        for (int64_t i = first; i < first + count; i++)
+            s->scaled[i - first] =
+                s->side[i] ? 2 * s->cost[i] * (s->output[i] - goal_of(p, i, s->side[i])) : 0;
         for (int64_t j = 0; j < p->cols; j++)
             s->gradient[j] += cblas_ddot((blasint)count, s->scaled, 1, p->columns + j * p->rows + first, 1);
     }
@@ -259,7 +244,7 @@ static kfe_status iterate(newton *s, kfe_i_newton_result *out)
     kfe_status status = KFE_OK;
     double value = objective(s, s->w, s->output);
 
-    update_sums(s, s->p->rows);
+    update_sums(s);
     out->start = find_gradient(s);
     for (int iteration = 0; iteration < ITERATIONS_MOST && !out->solved; iteration++) {
         KFE_TRY(kfe_i_checkpoint(s->ctx, "learning", iteration, 0));
@@ -270,9 +255,7 @@ static kfe_status iterate(newton *s, kfe_i_newton_result *out)
         status = KFE_OK;
         if (step == 0)
             break;
-        int64_t changes = count_changes(s);
-        if (changes > 0)
-            update_sums(s, changes);
+        int64_t changes = update_sums(s);
         out->solved = find_gradient(s) <= KFE_ROUNDING * out->start || (changes == 0 && step == 1);
     }
     out->objective = value;
@@ -294,11 +277,11 @@ static kfe_status allocate(newton *s)
     KFE_ALLOC(s->ctx, s->moved, n);
     KFE_ALLOC_ZERO(s->ctx, s->side, n);
     KFE_ALLOC(s->ctx, s->cost, n);
-    KFE_ALLOC_ZERO(s->ctx, s->weight, n);
-    KFE_ALLOC_ZERO(s->ctx, s->goal, n);
-    KFE_ALLOC(s->ctx, s->gram, d * d);
-    KFE_ALLOC(s->ctx, s->target, d);
+    KFE_ALLOC(s->ctx, s->changed, n);
+    KFE_ALLOC_ZERO(s->ctx, s->gram, d * d);
+    KFE_ALLOC_ZERO(s->ctx, s->target, d);
     KFE_ALLOC(s->ctx, s->system, d * d);
+    KFE_ALLOC(s->ctx, s->block, d * BLOCK);
     KFE_ALLOC(s->ctx, s->scaled, d * BLOCK);
     for (int64_t i = 0; i < n; i++)
         s->cost[i] = s->p->cost[s->p->y[i] < 0];
@@ -324,11 +307,11 @@ cleanup:
     kfe_i_free(ctx, s.moved);
     kfe_i_free(ctx, s.side);
     kfe_i_free(ctx, s.cost);
-    kfe_i_free(ctx, s.weight);
-    kfe_i_free(ctx, s.goal);
+    kfe_i_free(ctx, s.changed);
     kfe_i_free(ctx, s.gram);
     kfe_i_free(ctx, s.target);
     kfe_i_free(ctx, s.system);
+    kfe_i_free(ctx, s.block);
     kfe_i_free(ctx, s.scaled);
     return status;
 }
