@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """gkdr, lfda, klfda, opls, kopls2 and spls against their papers' formulas, written again with NumPy, and on planted data."""
+import warnings
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -300,6 +302,18 @@ def test_spls_is_the_algorithm_of_the_paper(columns, kind, unit):
 def test_spls_that_keeps_all_is_pls():
     x, y, _ = spectra()
     same_up_to_signs(kfe.SparsePLS(dim=3, keep="all").fit(x, y).transform(x), kfe.PLS(dim=3).fit(x, y).transform(x))
+
+
+def test_spls_says_when_a_direction_has_not_settled():
+    def fit(seed):
+        rng = np.random.default_rng(seed)
+        return kfe.SparsePLS(dim=3, keep=15).fit(rng.normal(size=(40, 30)), rng.normal(size=(40, 4)))
+
+    with pytest.warns(kfe.KfeWarning, match="spls: a direction still changes by"):
+        assert fit(18).last_change_ > 1e-10
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert fit(3).last_change_ < 1e-10
 
 
 def test_spls_finds_the_genes_that_matter():

@@ -5,7 +5,7 @@
  * model loads and gives the same bits.
  *
  * The input is ten bytes of choices, then the numbers: one byte of kind each, with eight bytes of a double
- * for kind 0.
+ * for kind 0. What is left chooses more: an option of the fit, weights of the examples, or a fit from sums.
  */
 #include <math.h>
 #include <stdio.h>
@@ -177,6 +177,41 @@ static kfe_status make_spec(kfe_context *ctx, input *in, kfe_spec **out)
     return status;
 }
 
+enum { WITH_OPTION = 1, WITH_WEIGHTS = 2, FROM_SUMS = 4 };
+
+static void set_more(kfe_context *ctx, input *in, unsigned more, kfe_spec *spec, const problem *p,
+                     kfe_data *data)
+{
+    static const char *const options[][2] = {{"landmarks", "3"},        {"class-weight", "balanced"},
+                                             {"calibration", "platt"},  {"calibration", "isotonic"},
+                                             {"gram", "tiled"},         {"gram", "f32"},
+                                             {"landmark-by", "kmeans"}, {"scale", "auto"},
+                                             {"landmark-by", "random"}, {"ridge", "1e-300"}};
+    double weights[MOST_ROWS];
+    unsigned chosen = take_byte(in) % (sizeof options / sizeof *options);
+
+    if (more & WITH_OPTION)
+        kfe_spec_set(ctx, spec, options[chosen][0], options[chosen][1]);
+    for (int64_t i = 0; i < p->rows; i++)
+        weights[i] = take_number(in);
+    if (more & WITH_WEIGHTS)
+        kfe_data_set_weights(ctx, data, weights);
+}
+
+/* The rows are added twice. */
+static kfe_status fit_sums(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data, kfe_model **out)
+{
+    kfe_accumulator *sums = NULL;
+    kfe_status status = kfe_accumulator_new(ctx, spec, &sums);
+
+    for (int i = 0; status == KFE_OK && i < 2; i++)
+        status = kfe_accumulator_add(sums, data);
+    if (status == KFE_OK)
+        status = kfe_accumulator_finish(sums, out);
+    kfe_accumulator_free(sums);
+    return status;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     static problem p;
@@ -193,7 +228,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     kfe_context_set_threads(ctx, 1);
     kfe_context_on_cancel(ctx, stop_after_questions, &questions);
     if (make_spec(ctx, &in, &spec) == KFE_OK && make_data(ctx, &in, take_byte(&in), &p, &data) == KFE_OK) {
-        kfe_status status = kfe_fit(ctx, spec, data, &model);
+        unsigned more = take_byte(&in);
+        set_more(ctx, &in, more, spec, &p, data);
+        kfe_status status =
+            more & FROM_SUMS ? fit_sums(ctx, spec, data, &model) : kfe_fit(ctx, spec, data, &model);
         questions = 0;
         if (status == KFE_OK)
             check_model(ctx, model, data);

@@ -38,6 +38,7 @@ typedef struct sparse_state {
     int64_t keep;
     double *sorted, *before; /* rows of a direction */
     double *v;               /* targets */
+    double change;           /* the largest change of a direction in its last iteration */
 } sparse_state;
 
 static int compare_falling(const void *a, const void *b)
@@ -77,6 +78,7 @@ static void alternate(int64_t rows_count, int64_t targets, const double *c, spar
 {
     blasint r = (blasint)rows_count;
     blasint k = (blasint)targets;
+    double change = 0;
 
     for (int i = 0; i < MOST_ITERATIONS; i++) {
         memcpy(s->before, u, (size_t)rows_count * sizeof *u);
@@ -85,9 +87,11 @@ static void alternate(int64_t rows_count, int64_t targets, const double *c, spar
         if (threshold(rows_count, s, u) == 0)
             return;
         cblas_daxpy(r, -1, u, 1, s->before, 1);
-        if (cblas_dnrm2(r, s->before, 1) < KFE_SPLS_SETTLED)
-            return;
+        change = cblas_dnrm2(r, s->before, 1);
+        if (change < KFE_SPLS_SETTLED)
+            break;
     }
+    s->change = fmax(s->change, change);
 }
 
 static kfe_status choose(kfe_i_deflation *d, void *user, double *direction, double *product, int *has_product)
@@ -129,6 +133,15 @@ static kfe_status record_used(kfe_i_solution *out)
     return kfe_i_solution_record(out, "columns-used", &used, 1);
 }
 
+static kfe_status record_change(kfe_context *ctx, double change, kfe_i_solution *out)
+{
+    if (change >= KFE_SPLS_SETTLED)
+        kfe_i_log(ctx, KFE_LOG_WARNING,
+                  "spls: a direction still changes by %.1e after %d iterations; other columns may be as good",
+                  change, MOST_ITERATIONS);
+    return kfe_i_solution_record(out, "last-change", &change, 1);
+}
+
 static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out)
 {
@@ -146,6 +159,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
               problem->target->task == KFE_TASK_REAL ? problem->target->cols : problem->target->class_count);
     KFE_TRY(kfe_i_deflation_fit(ctx, problem, &setup, &rule, &state, out));
     KFE_TRY(record_used(out));
+    KFE_TRY(record_change(ctx, state.change, out));
 cleanup:
     kfe_i_free(ctx, state.sorted);
     kfe_i_free(ctx, state.before);
