@@ -10,7 +10,6 @@
 #include "accumulate/accumulator.h"
 #include "core/memory.h"
 #include "core/text.h"
-#include "gram/dense/linalg.h"
 #include "model/moments.h"
 
 typedef struct finishing {
@@ -251,73 +250,15 @@ cleanup:
     return status;
 }
 
-static kfe_status column_moments(const finishing *f, kfe_i_moments *m)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_sums *x = &f->sums;
-    int64_t d = x->cols;
-
-    m->cols = d;
-    KFE_ALLOC(f->ctx, m->column_means, d);
-    KFE_ALLOC(f->ctx, m->column_squares, d);
-    KFE_ALLOC(f->ctx, m->cross, d * m->dim);
-    memcpy(m->column_means, x->mean, (size_t)d * sizeof *x->mean);
-    for (int64_t j = 0; j < d; j++)
-        m->column_squares[j] = x->scatter[j * (d + 1)];
-    cblas_dsymm(CblasRowMajor, CblasLeft, CblasUpper, (blasint)d, (blasint)m->dim, 1, x->scatter, (blasint)d,
-                f->model->coefficients, (blasint)m->dim, 0, m->cross, (blasint)m->dim);
-cleanup:
-    return status;
-}
-
-/* Classes are +1 for members and −1 for others, as in learn/ls_sums.c. */
-static kfe_status target_moments(const finishing *f, kfe_i_moments *m)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_sums *z = &f->features;
-    int classes = z->task == KFE_TASK_CLASSES;
-
-    m->targets = classes ? z->classes : z->targets;
-    KFE_ALLOC(f->ctx, m->target_means, m->targets);
-    KFE_ALLOC(f->ctx, m->target_squares, m->targets);
-    KFE_ALLOC(f->ctx, m->target_cross, m->targets * m->dim);
-    for (int64_t t = 0; t < m->targets; t++) {
-        double share = classes ? z->class_rows[t] / z->rows : 0;
-        m->target_means[t] = classes ? 2 * share - 1 : z->target_mean[t];
-        m->target_squares[t] =
-            classes ? 4 * z->class_rows[t] * (1 - share) : z->target_scatter[t * (z->targets + 1)];
-        for (int64_t a = 0; a < m->dim; a++)
-            m->target_cross[t * m->dim + a] =
-                classes ? 2 * z->class_rows[t] * (z->class_means[t * m->dim + a] - z->mean[a])
-                        : z->cross[a * z->targets + t];
-    }
-cleanup:
-    return status;
-}
-
 /* What kfe_fit keeps of linear methods, and wherever there is a learner (model/fit.c). */
 static kfe_status learn_moments(finishing *f)
 {
-    kfe_status status = KFE_OK;
-    kfe_i_moments *m = &f->model->moments;
     int linear = f->solution.kind == KFE_SOLUTION_PRIMAL && f->model->projector == KFE_PROJECT_LINEAR;
 
     if (f->solution.kind != KFE_SOLUTION_PRIMAL || (!linear && !f->from->spec->learner))
         return KFE_OK;
-    *m = (kfe_i_moments){.ctx = f->ctx, .dim = f->model->dim};
-    KFE_ALLOC(f->ctx, m->feature_means, m->dim);
-    KFE_ALLOC(f->ctx, m->products, m->dim * m->dim);
-    memcpy(m->feature_means, f->features.mean, (size_t)m->dim * sizeof *m->feature_means);
-    for (int64_t i = 0; i < m->dim; i++)
-        for (int64_t j = 0; j <= i; j++)
-            m->products[i * m->dim + j] = f->features.scatter[j * m->dim + i];
-    kfe_i_mirror(m->dim, m->products);
-    if (linear)
-        KFE_TRY(column_moments(f, m));
-    if (f->features.task != KFE_TASK_NONE)
-        KFE_TRY(target_moments(f, m));
-cleanup:
-    return status;
+    return kfe_i_moments_from_sums(f->ctx, linear ? &f->sums : NULL, f->model->coefficients, &f->features,
+                                   &f->model->moments);
 }
 
 /* ---- all together ---- */

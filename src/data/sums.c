@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sums over rows, added panel by panel: the products of a panel about its own mean are one BLAS call, and a correction of rank
- * one moves them to the mean of all rows. Used by fits from sums and by cross-validation.
+ * one moves them to the mean of all rows. With many rows and few columns every thread has sums of its own, so that a panel stays in
+ * its cache from reading to BLAS; otherwise the threads share the work on each panel. Used by fits from sums and by
+ * cross-validation.
  *
  * Rounding: an entry of the scatter is off by about √n·ε·√(S_ii·S_jj), whatever the mean. Time O(nd²), memory O(d²) and a
  * panel.
@@ -14,7 +16,12 @@
 
 #include "core/memory.h"
 
-enum { PANEL_ROWS = 1024 };
+/* Rows of a panel that all threads share, and of one that a thread has alone. */
+enum { PANEL_ROWS = 1024, OWN_PANEL_ROWS = 256 };
+/* Sums of its own pay off for a thread from this many rows on, if those of all threads take a small share of the memory
+ * that is left. */
+enum { OWN_ROWS = 4096 };
+#define OWN_SHARE 0.05
 
 kfe_status kfe_i_sums_begin(kfe_context *ctx, int64_t cols, kfe_i_sums *out)
 {
@@ -123,22 +130,37 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_sums_begin_with(kfe_context *ctx, int64_t cols, const kfe_i_target *target, kfe_i_sums *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_sums_begin(ctx, cols, out));
+    if (target->task == KFE_TASK_REAL)
+        KFE_TRY(kfe_i_sums_begin_targets(out, target->cols));
+    for (int64_t g = 0; target->task == KFE_TASK_CLASSES && g < target->class_count; g++)
+        KFE_TRY(kfe_i_sums_insert_class(out, g));
+cleanup:
+    return status;
+}
+
 /* ---- adding rows ---- */
 
 typedef struct panel {
+    int threads; /* that share it */
     int64_t rows;
-    double *x; /* rows × cols, later less its mean */
-    double *y; /* rows × targets, the same */
+    double *x;     /* rows × cols, later less its mean */
+    double *y;     /* rows × targets, the same */
+    double *delta; /* cols + targets */
 } panel;
 
 static int64_t row_at(const kfe_i_sum_rows *from, int64_t i)
 {
-    return from->index ? from->index[i] : i;
+    return from->index ? from->index[i] : from->first + i;
 }
 
 static void read_panel(const kfe_i_sums *s, const kfe_i_sum_rows *from, int64_t first, panel *p)
 {
-#pragma omp parallel for num_threads(kfe_context_threads(s->ctx)) schedule(static)
+#pragma omp parallel for num_threads(p->threads) schedule(static)
     for (int64_t i = 0; i < p->rows; i++)
         kfe_i_table_dense_row(from->table, row_at(from, first + i), p->x + i * s->cols);
     for (int64_t i = 0; s->targets > 0 && i < p->rows; i++)
@@ -151,15 +173,20 @@ enum { BLOCK_COLUMNS = 64 };
 
 static void add_extremes(kfe_i_sums *s, const panel *p)
 {
-#pragma omp parallel for num_threads(kfe_context_threads(s->ctx)) schedule(static)
+    double *restrict least = s->least;
+    double *restrict largest = s->largest;
+
+#pragma omp parallel for num_threads(p->threads) schedule(static)
     for (int64_t first = 0; first < s->cols; first += BLOCK_COLUMNS) {
         int64_t end = first + BLOCK_COLUMNS < s->cols ? first + BLOCK_COLUMNS : s->cols;
-        for (int64_t i = 0; i < p->rows; i++)
+        for (int64_t i = 0; i < p->rows; i++) {
+            const double *restrict row = p->x + i * s->cols;
+#pragma omp simd
             for (int64_t j = first; j < end; j++) {
-                double x = p->x[i * s->cols + j];
-                s->least[j] = x < s->least[j] ? x : s->least[j];
-                s->largest[j] = x > s->largest[j] ? x : s->largest[j];
+                least[j] = row[j] < least[j] ? row[j] : least[j];
+                largest[j] = row[j] > largest[j] ? row[j] : largest[j];
             }
+        }
     }
 }
 
@@ -177,7 +204,8 @@ static void add_to_classes(kfe_i_sums *s, const kfe_i_sum_rows *from, int64_t fi
 
 /* delta[cols] = the mean of the rows less `base`; the rows lose their mean. Sums of differences from a base near the rows are
  * exact to their spread, and zero for a column that is constant. */
-static void centre(int threads, int64_t rows, int64_t cols, const double *base, double *values, double *delta)
+static void centre(int threads, int64_t rows, int64_t cols, const double *restrict base,
+                   double *restrict values, double *restrict delta)
 {
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t first = 0; first < cols; first += BLOCK_COLUMNS) {
@@ -185,11 +213,13 @@ static void centre(int threads, int64_t rows, int64_t cols, const double *base, 
         for (int64_t j = first; j < end; j++)
             delta[j] = 0;
         for (int64_t i = 0; i < rows; i++)
+#pragma omp simd
             for (int64_t j = first; j < end; j++)
                 delta[j] += values[i * cols + j] - base[j];
         for (int64_t j = first; j < end; j++)
             delta[j] /= (double)rows;
         for (int64_t i = 0; i < rows; i++)
+#pragma omp simd
             for (int64_t j = first; j < end; j++)
                 values[i * cols + j] -= base[j] + delta[j];
     }
@@ -231,7 +261,7 @@ static void add_products(kfe_i_sums *s, const panel *p)
                 s->target_scatter, t);
 }
 
-static void add_panel(kfe_i_sums *s, panel *p, double *delta)
+static void add_panel(kfe_i_sums *s, const panel *p)
 {
     double n = s->rows;
     double m = (double)p->rows;
@@ -242,36 +272,113 @@ static void add_panel(kfe_i_sums *s, panel *p, double *delta)
         if (s->targets > 0)
             memcpy(s->target_mean, p->y, (size_t)s->targets * sizeof *s->target_mean);
     }
-    int threads = kfe_context_threads(s->ctx);
-    centre(threads, p->rows, s->cols, s->mean, p->x, delta);
-    centre(threads, p->rows, s->targets, s->target_mean, p->y, delta + s->cols);
+    centre(p->threads, p->rows, s->cols, s->mean, p->x, p->delta);
+    centre(p->threads, p->rows, s->targets, s->target_mean, p->y, p->delta + s->cols);
     if (p->rows > 1)
         add_products(s, p);
-    shift_means(s, delta, m / (n + m), n * m / (n + m));
+    shift_means(s, p->delta, m / (n + m), n * m / (n + m));
     s->rows += m;
 }
 
-kfe_status kfe_i_sums_add(kfe_i_sums *s, const kfe_i_sum_rows *from)
+static void panel_free(kfe_context *ctx, panel *p)
+{
+    kfe_i_free(ctx, p->x);
+    kfe_i_free(ctx, p->y);
+    kfe_i_free(ctx, p->delta);
+}
+
+static kfe_status panel_new(const kfe_i_sums *s, int64_t rows, int threads, panel *out)
+{
+    kfe_status status = KFE_OK;
+
+    *out = (panel){.threads = threads};
+    KFE_ALLOC(s->ctx, out->x, rows * s->cols);
+    KFE_ALLOC(s->ctx, out->y, rows * s->targets);
+    KFE_ALLOC(s->ctx, out->delta, s->cols + s->targets);
+cleanup:
+    return status;
+}
+
+/* Adds rows `first` to `end` − 1, `most` at a time. */
+static void add_range(kfe_i_sums *s, const kfe_i_sum_rows *from, int64_t first, int64_t end, int64_t most,
+                      panel *p)
+{
+    for (; first < end; first += most) {
+        p->rows = end - first < most ? end - first : most;
+        read_panel(s, from, first, p);
+        add_to_classes(s, from, first, p);
+        add_panel(s, p);
+    }
+}
+
+static kfe_status add_together(kfe_i_sums *s, const kfe_i_sum_rows *from)
 {
     kfe_status status = KFE_OK;
     int64_t wide = from->count < PANEL_ROWS ? from->count : PANEL_ROWS;
     panel p = {0};
-    double *delta = NULL;
 
-    KFE_ALLOC(s->ctx, p.x, wide * s->cols);
-    KFE_ALLOC(s->ctx, p.y, wide * s->targets);
-    KFE_ALLOC(s->ctx, delta, s->cols + s->targets);
-    for (int64_t first = 0; first < from->count; first += PANEL_ROWS) {
-        p.rows = from->count - first < PANEL_ROWS ? from->count - first : PANEL_ROWS;
-        read_panel(s, from, first, &p);
-        add_to_classes(s, from, first, &p);
-        add_panel(s, &p, delta);
-    }
+    KFE_TRY(panel_new(s, wide, kfe_context_threads(s->ctx), &p));
+    add_range(s, from, 0, from->count, wide, &p);
 cleanup:
-    kfe_i_free(s->ctx, p.x);
-    kfe_i_free(s->ctx, p.y);
-    kfe_i_free(s->ctx, delta);
+    panel_free(s->ctx, &p);
     return status;
+}
+
+/* The sums of one thread. */
+typedef struct own_sums {
+    kfe_i_sums sums;
+    panel panel;
+} own_sums;
+
+/* Sums over no rows, of the same columns, classes and targets. */
+static kfe_status begin_alike(const kfe_i_sums *s, kfe_i_sums *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_sums_begin(s->ctx, s->cols, out));
+    if (s->targets > 0)
+        KFE_TRY(kfe_i_sums_begin_targets(out, s->targets));
+    for (int64_t g = 0; g < s->classes; g++)
+        KFE_TRY(kfe_i_sums_insert_class(out, g));
+cleanup:
+    return status;
+}
+
+static kfe_status add_apart(kfe_i_sums *s, const kfe_i_sum_rows *from, int threads)
+{
+    kfe_status status = KFE_OK;
+    own_sums *own = NULL;
+
+    KFE_ALLOC_ZERO(s->ctx, own, threads);
+    for (int t = 0; t < threads; t++) {
+        KFE_TRY(begin_alike(s, &own[t].sums));
+        KFE_TRY(panel_new(s, OWN_PANEL_ROWS, 1, &own[t].panel));
+    }
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int t = 0; t < threads; t++)
+        add_range(&own[t].sums, from, from->count * t / threads, from->count * (t + 1) / threads,
+                  OWN_PANEL_ROWS, &own[t].panel);
+    for (int t = 0; t < threads; t++)
+        kfe_i_sums_merge(s, &own[t].sums);
+cleanup:
+    for (int t = 0; own && t < threads; t++) {
+        kfe_i_sums_free(&own[t].sums);
+        panel_free(s->ctx, &own[t].panel);
+    }
+    kfe_i_free(s->ctx, own);
+    return status;
+}
+
+kfe_status kfe_i_sums_add(kfe_i_sums *s, const kfe_i_sum_rows *from)
+{
+    int threads = kfe_context_threads(s->ctx);
+    double d = (double)s->cols;
+    double bytes = 8 * threads * d * (d + (double)(s->targets + s->classes) + OWN_PANEL_ROWS);
+
+    if (threads > 1 && from->count >= (int64_t)threads * OWN_ROWS &&
+        bytes < OWN_SHARE * (double)kfe_i_memory_left(s->ctx))
+        return add_apart(s, from, threads);
+    return add_together(s, from);
 }
 
 /* ---- two sums ---- */

@@ -50,18 +50,21 @@ kfe_status kfe_i_sums_copy_with(kfe_context *ctx, const kfe_i_sums *sums, kfe_i_
 kfe_status kfe_i_sums_insert_class(kfe_i_sums *sums, int64_t place);
 /* Begins sums of real targets; only for sums over no rows. */
 kfe_status kfe_i_sums_begin_targets(kfe_i_sums *sums, int64_t targets);
+/* Sums over no rows, of this many columns and the classes or real targets of `target`. Free them also after a failure. */
+kfe_status kfe_i_sums_begin_with(kfe_context *ctx, int64_t cols, const kfe_i_target *target, kfe_i_sums *out);
 
-/* Rows to add: `count` rows of a dense or csr table, listed or (NULL) the first ones. The target is that of the table's rows;
+/* Rows to add: `count` rows of a dense or csr table, listed or (NULL) those from `first` on. The target is that of the table's rows;
  * NULL: none. code[c] is the class of the sums that class c of the target is; NULL: the same. */
 typedef struct kfe_i_sum_rows {
     const kfe_i_table *table;
     const int64_t *index;
-    int64_t count;
+    int64_t first, count;
     const kfe_i_target *target;
     const int32_t *code;
 } kfe_i_sum_rows;
 
-/* Fails only for lack of memory, before anything is added. */
+/* Fails only for lack of memory, before anything is added. Threads add up rows of their own, and their sums are merged in
+ * order. */
 kfe_status kfe_i_sums_add(kfe_i_sums *sums, const kfe_i_sum_rows *rows);
 /* The classes and targets of both agree. */
 void kfe_i_sums_merge(kfe_i_sums *sums, const kfe_i_sums *other);

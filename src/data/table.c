@@ -321,9 +321,9 @@ kfe_status kfe_i_table_check(kfe_context *ctx, const kfe_i_table *table)
     return KFE_OK;
 }
 
-int kfe_i_table_find_nonfinite(const kfe_i_table *table, int64_t *row, int64_t *col)
+int kfe_i_table_find_nonfinite(const kfe_context *ctx, const kfe_i_table *table, int64_t *row, int64_t *col)
 {
-    return kfe_i_table_find_beyond(table, DBL_MAX, row, col);
+    return kfe_i_table_find_beyond(ctx, table, DBL_MAX, row, col);
 }
 
 kfe_status kfe_i_table_check_finite(kfe_context *ctx, const kfe_i_table *table, const char *name)
@@ -337,7 +337,7 @@ kfe_status kfe_i_table_check_finite_from(kfe_context *ctx, const kfe_i_table *ta
     int64_t row = 0;
     int64_t col = 0;
 
-    if (!kfe_i_table_find_nonfinite(table, &row, &col))
+    if (!kfe_i_table_find_nonfinite(ctx, table, &row, &col))
         return KFE_OK;
     return kfe_i_fail(ctx, KFE_EINPUT, "%s: row %lld, column %lld is not a finite number; replace it", name,
                       (long long)(first + row) + 1, (long long)col + 1);
@@ -375,9 +375,29 @@ static int row_is_within(const kfe_i_table *table, int64_t i, double largest)
     return beyond == 0;
 }
 
-int kfe_i_table_find_beyond(const kfe_i_table *table, double largest, int64_t *row, int64_t *col)
+/* A table of fewer numbers than this is searched on one thread. */
+enum { SMALL_TABLE = 1 << 18 };
+
+static int search_threads(const kfe_context *ctx, const kfe_i_table *table)
 {
-    int64_t first = 0;
+    return table->rows * table->cols < SMALL_TABLE ? 1 : kfe_context_threads(ctx);
+}
+
+/* The first row that is not within; `rows` if all are. */
+static int64_t first_row_beyond(const kfe_context *ctx, const kfe_i_table *table, double largest)
+{
+    int64_t found = table->rows;
+
+#pragma omp parallel for num_threads(search_threads(ctx, table)) schedule(static) reduction(min : found)
+    for (int64_t i = 0; i < table->rows; i++)
+        if (i < found && !row_is_within(table, i, largest))
+            found = i;
+    return found;
+}
+
+int kfe_i_table_find_beyond(const kfe_context *ctx, const kfe_i_table *table, double largest, int64_t *row,
+                            int64_t *col)
+{
     int64_t begin;
     int64_t end;
 
@@ -385,8 +405,7 @@ int kfe_i_table_find_beyond(const kfe_i_table *table, double largest, int64_t *r
         return 0;
     if (table->singles)
         return find_single_beyond(table, largest, row, col);
-    while (first < table->rows && row_is_within(table, first, largest))
-        first++;
+    int64_t first = first_row_beyond(ctx, table, largest);
     if (first == table->rows)
         return 0;
     row_range(table, first, &begin, &end);

@@ -71,13 +71,14 @@ void kfe_i_table_dense_row(const kfe_i_table *table, int64_t i, double *row);
 /* Fails with KFE_EINVAL if row positions fall, or columns are out of range or not increasing. */
 kfe_status kfe_i_table_check(kfe_context *ctx, const kfe_i_table *table);
 /* Finds the first value that is NaN or infinite; returns 0 if there is none. */
-int kfe_i_table_find_nonfinite(const kfe_i_table *table, int64_t *row, int64_t *col);
+int kfe_i_table_find_nonfinite(const kfe_context *ctx, const kfe_i_table *table, int64_t *row, int64_t *col);
 /* KFE_EINPUT unless all values are finite; `name` is that of the table in the message. */
 kfe_status kfe_i_table_check_finite(kfe_context *ctx, const kfe_i_table *table, const char *name);
 /* The same for a part of a larger table that begins at its row `first`. */
 kfe_status kfe_i_table_check_finite_from(kfe_context *ctx, const kfe_i_table *table, const char *name,
                                          int64_t first);
 /* Position of the first value that is NaN or of a magnitude beyond `largest`; 0 if there is none. */
-int kfe_i_table_find_beyond(const kfe_i_table *table, double largest, int64_t *row, int64_t *col);
+int kfe_i_table_find_beyond(const kfe_context *ctx, const kfe_i_table *table, double largest, int64_t *row,
+                            int64_t *col);
 
 #endif

@@ -136,7 +136,7 @@ kfe_status kfe_i_learner_check_features(kfe_context *ctx, const kfe_i_table *fea
     if (features->rows < 1 || features->cols < 1)
         return kfe_i_fail(ctx, KFE_EINPUT, "there is nothing to learn from: %lld examples with %lld features",
                           (long long)features->rows, (long long)features->cols);
-    if (kfe_i_table_find_beyond(features, LARGEST_FEATURE, &row, &col))
+    if (kfe_i_table_find_beyond(ctx, features, LARGEST_FEATURE, &row, &col))
         return kfe_i_fail(
             ctx, KFE_EINPUT,
             "feature %lld of example %lld is beyond %g, too large to compute with; use {scale}, "

@@ -109,6 +109,9 @@ typedef struct kfe_i_method {
     /* How many columns of the kernel matrix of `rows` examples a fit evaluates; NULL: it makes passes over the whole matrix. */
     int64_t (*columns)(const void *settings, int64_t rows);
     int faster_from_sums; /* fit_sums is faster than fit if the sums are known, as in the folds of a cross-validation */
+    /* Whether fit_sums, with the time to add up the rows first, is faster than fit; NULL: no. `targets`: columns of the target
+     * or, of classes, their number. */
+    int (*sums_repay)(const void *settings, int64_t rows, int64_t cols, int64_t targets);
     int opens_operators; /* it works on operators of single views or kernels, and gets none of their sum */
     int takes_spectrum;  /* fit_sums takes sums with a spectrum in place of the scatter */
     /* With KFE_HAS_SAMPLE_WEIGHTS: the method reads target->weights itself and gets the operator of the plain kernel. 0: it gets the

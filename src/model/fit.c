@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/cluster.h"
+#include "core/least.h"
 #include "core/memory.h"
 #include "data/fingerprint.h"
 #include "gram/dense/linalg.h"
@@ -201,18 +203,21 @@ static void weigh_coefficients(const double *roots, kfe_i_solution *solution)
             solution->coefficients[i * k + j] *= roots[solution->index ? solution->index[i] : i];
 }
 
-/* Runs the method on sums over the rows, if they are known and the method is faster that way; *done is 0 otherwise, and for settings that
- * sums do not determine. */
-static kfe_status fit_from_sums(kfe_i_fit *job, int *done)
+/* Runs the method on sums over the rows, if they are known and the method is faster that way; job->from_sums is 0 otherwise, and for
+ * settings that sums do not determine. */
+static kfe_status fit_from_sums(kfe_i_fit *job)
 {
     const kfe_i_method *method = job->spec->method;
     const kfe_i_sum_problem problem = {.sums = job->sums, .rows_at_hand = 1};
     kfe_status status = KFE_EUNSUPPORTED;
 
-    *done = 0;
     if (job->sums && method->faster_from_sums)
         status = method->fit_sums(job->ctx, &problem, job->spec->settings, &job->solution);
-    *done = status == KFE_OK;
+    job->from_sums = status == KFE_OK;
+    if (job->own_sums.rows > 0)
+        kfe_i_log(job->ctx, KFE_LOG_DEBUG, "%s: %s", method->name,
+                  job->from_sums ? "sums over the rows stand for them"
+                                 : "sums over the rows have not the digits, so the rows are used");
     return status == KFE_EUNSUPPORTED ? KFE_OK : status;
 }
 
@@ -220,7 +225,6 @@ static kfe_status fit_from_sums(kfe_i_fit *job, int *done)
 static kfe_status run_method(kfe_i_fit *job, kfe_i_problem *problem)
 {
     kfe_status status = KFE_OK;
-    int done = 0;
     kfe_i_gram *weighted = NULL;
 
     KFE_TRY(take_roots(job));
@@ -229,9 +233,7 @@ static kfe_status run_method(kfe_i_fit *job, kfe_i_problem *problem)
         KFE_TRY(kfe_i_gram_weighted(job->ctx, problem->gram, job->roots, &weighted));
         problem->gram = weighted;
     }
-    KFE_TRY(fit_from_sums(job, &done));
-    if (!done)
-        KFE_TRY(job->spec->method->fit(job->ctx, problem, job->spec->settings, &job->solution));
+    KFE_TRY(job->spec->method->fit(job->ctx, problem, job->spec->settings, &job->solution));
     weigh_coefficients(job->roots, &job->solution);
     problem->roots = NULL; /* what follows is on the plain kernels */
 cleanup:
@@ -268,6 +270,9 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
     int metric = kfe_i_word_index(KFE_METRIC_WORDS, job->spec->fit.metric);
 
     job->gram = gram;
+    KFE_TRY(fit_from_sums(job));
+    if (job->from_sums)
+        return KFE_OK;
     KFE_ALLOC(job->ctx, names, job->train->view_count);
     for (int v = 0; v < job->train->view_count; v++)
         names[v] = job->train->views[v].name;
@@ -410,6 +415,7 @@ void kfe_i_fit_free(kfe_i_fit *job)
         kfe_i_table_free(&job->scaled[v]);
     kfe_i_free(job->ctx, job->scaled);
     kfe_i_free(job->ctx, job->roots);
+    kfe_i_sums_free(&job->own_sums);
     kfe_model_free(job->model);
 }
 
@@ -450,9 +456,25 @@ static int keeps_moments(const kfe_i_fit *job)
            (!kfe_i_spec_learns_from_kernel(job->spec) && kfe_i_kernels_are_linear(&job->kernels));
 }
 
+static kfe_status learn_moments_from_sums(kfe_i_fit *job)
+{
+    kfe_status status = KFE_OK;
+    kfe_model *model = job->model;
+    kfe_i_sums features = {0};
+
+    KFE_TRY(kfe_i_sums_map(&job->own_sums, model->coefficients, model->dim, model->offset, &features));
+    KFE_TRY(kfe_i_moments_from_sums(job->ctx, kfe_i_features_not_linear(model) ? NULL : &job->own_sums,
+                                    model->coefficients, &features, &model->moments));
+cleanup:
+    kfe_i_sums_free(&features);
+    return status;
+}
+
 /* `mapped`: a metric mixed the columns before the method saw them, so they are not those of the data. */
 static kfe_status learn_moments(kfe_i_fit *job, const kfe_i_table *features, int mapped)
 {
+    if (job->from_sums)
+        return learn_moments_from_sums(job);
     int linear = !mapped && !kfe_i_features_not_linear(job->model);
     kfe_i_moment_data data = {.views = linear ? job->train->view_count : 0,
                               .scaled = job->scaled,
@@ -477,6 +499,37 @@ cleanup:
     return status;
 }
 
+/* Rows that are added up between two questions whether to cancel. */
+enum { ROWS_AT_A_TIME = 1 << 16 };
+/* Sums may take this share of the memory that is left. */
+#define SUMS_SHARE 0.25
+
+/* Adds up the rows, if the method says that this repays. */
+static kfe_status sum_rows(kfe_i_fit *job)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_method *method = job->spec->method;
+    const kfe_i_table *table = &job->scaled[0];
+    const kfe_i_target *target = &job->train->target;
+    int64_t targets = target->task == KFE_TASK_CLASSES ? target->class_count : target->cols;
+
+    if (!method->sums_repay || job->train->view_count != 1 || table->kind != KFE_TABLE_DENSE ||
+        target->weights || kfe_i_model_has_map(job->model) || kfe_i_ranks(job->ctx) > 1 ||
+        !method->sums_repay(job->spec->settings, table->rows, table->cols, targets) ||
+        16.0 * (double)table->cols * (double)table->cols > SUMS_SHARE * (double)kfe_i_memory_left(job->ctx))
+        return KFE_OK;
+    KFE_TRY(kfe_i_sums_begin_with(job->ctx, table->cols, target, &job->own_sums));
+    for (int64_t first = 0; first < table->rows; first += ROWS_AT_A_TIME) {
+        int64_t count = kfe_i_least(ROWS_AT_A_TIME, table->rows - first);
+        const kfe_i_sum_rows some = {.table = table, .first = first, .count = count, .target = target};
+        KFE_TRY(kfe_i_checkpoint(job->ctx, "multiplying the columns", first, table->rows));
+        KFE_TRY(kfe_i_sums_add(&job->own_sums, &some));
+    }
+    job->sums = &job->own_sums;
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out)
 {
     kfe_status status = KFE_OK;
@@ -490,9 +543,10 @@ kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
     KFE_TRY(kfe_i_fit_begin(&job));
     if (kfe_i_spec_scale(spec) == KFE_SCALE_AUTO)
         KFE_TRY(kfe_i_log_auto_scaling(ctx, &job.kernels, train));
+    KFE_TRY(sum_rows(&job));
     KFE_TRY(kfe_i_fit_extract(&job, NULL));
     moments = keeps_moments(&job);
-    if (moments || trains_learner(&job))
+    if ((moments && !job.from_sums) || trains_learner(&job))
         KFE_TRY(kfe_i_fit_train_features(&job, &features));
     KFE_TRY(train_learner(&job, &features));
     KFE_TRY(keep_learner_records(&job));

@@ -20,6 +20,8 @@ typedef struct kfe_i_fit {
     double
         *roots; /* of the weights of the examples, if the method works on a weighted operator; NULL: ones */
     const kfe_i_sums *sums; /* over the rows of the scaled table; NULL: not known */
+    kfe_i_sums own_sums;    /* those, if this fit has added them up */
+    int from_sums;          /* the solution comes from the sums */
 } kfe_i_fit;
 
 /* Checks the data, scales it, resolves the kernels on it. */

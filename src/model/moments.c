@@ -231,6 +231,74 @@ cleanup:
     return status;
 }
 
+/* ---- learning from sums ---- */
+
+static kfe_status sum_columns(const kfe_i_sums *x, const double *w, kfe_i_moments *m)
+{
+    kfe_status status = KFE_OK;
+    int64_t d = x->cols;
+
+    m->cols = d;
+    KFE_ALLOC(m->ctx, m->column_means, d);
+    KFE_ALLOC(m->ctx, m->column_squares, d);
+    KFE_ALLOC(m->ctx, m->cross, d * m->dim);
+    memcpy(m->column_means, x->mean, (size_t)d * sizeof *x->mean);
+    for (int64_t j = 0; j < d; j++)
+        m->column_squares[j] = x->scatter[j * (d + 1)];
+    cblas_dsymm(CblasRowMajor, CblasLeft, CblasUpper, (blasint)d, (blasint)m->dim, 1, x->scatter, (blasint)d,
+                w, (blasint)m->dim, 0, m->cross, (blasint)m->dim);
+cleanup:
+    return status;
+}
+
+/* Classes are +1 for members and −1 for others, as in learn/ls_sums.c. */
+static kfe_status sum_targets(const kfe_i_sums *z, kfe_i_moments *m)
+{
+    kfe_status status = KFE_OK;
+    int classes = z->task == KFE_TASK_CLASSES;
+
+    m->targets = classes ? z->classes : z->targets;
+    KFE_ALLOC(m->ctx, m->target_means, m->targets);
+    KFE_ALLOC(m->ctx, m->target_squares, m->targets);
+    KFE_ALLOC(m->ctx, m->target_cross, m->targets * m->dim);
+    for (int64_t t = 0; t < m->targets; t++) {
+        double share = classes ? z->class_rows[t] / z->rows : 0;
+        m->target_means[t] = classes ? 2 * share - 1 : z->target_mean[t];
+        m->target_squares[t] =
+            classes ? 4 * z->class_rows[t] * (1 - share) : z->target_scatter[t * (z->targets + 1)];
+        for (int64_t a = 0; a < m->dim; a++)
+            m->target_cross[t * m->dim + a] =
+                classes ? 2 * z->class_rows[t] * (z->class_means[t * m->dim + a] - z->mean[a])
+                        : z->cross[a * z->targets + t];
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_moments_from_sums(kfe_context *ctx, const kfe_i_sums *columns, const double *w,
+                                   const kfe_i_sums *features, kfe_i_moments *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_moments *m = out;
+
+    *m = (kfe_i_moments){.ctx = ctx, .dim = features->cols};
+    KFE_ALLOC(ctx, m->feature_means, m->dim);
+    KFE_ALLOC(ctx, m->products, m->dim * m->dim);
+    memcpy(m->feature_means, features->mean, (size_t)m->dim * sizeof *m->feature_means);
+    for (int64_t i = 0; i < m->dim; i++)
+        for (int64_t j = 0; j <= i; j++)
+            m->products[i * m->dim + j] = features->scatter[j * m->dim + i];
+    kfe_i_mirror(m->dim, m->products);
+    if (columns)
+        KFE_TRY(sum_columns(columns, w, m));
+    if (features->task != KFE_TASK_NONE)
+        KFE_TRY(sum_targets(features, m));
+    if (!is_finite(m))
+        kfe_i_moments_free(m);
+cleanup:
+    return status;
+}
+
 /* ---- least squares on the first features ---- */
 
 kfe_status kfe_i_moments_factor(kfe_context *ctx, const kfe_i_moments *m, double l2, double **factor)

@@ -15,6 +15,7 @@
 #ifndef KFE_MODEL_MOMENTS_H
 #define KFE_MODEL_MOMENTS_H
 
+#include "data/sums.h"
 #include "data/table.h"
 #include "data/target.h"
 
@@ -37,6 +38,9 @@ typedef struct kfe_i_moment_data {
 } kfe_i_moment_data;
 
 kfe_status kfe_i_moments_learn(kfe_context *ctx, const kfe_i_moment_data *data, kfe_i_moments *out);
+/* The same from sums: of the features Wᵀx − offset and, unless NULL, of the columns x (W: columns × features). */
+kfe_status kfe_i_moments_from_sums(kfe_context *ctx, const kfe_i_sums *columns, const double *w,
+                                   const kfe_i_sums *features, kfe_i_moments *out);
 void kfe_i_moments_free(kfe_i_moments *moments);
 
 /* coefficients (features × targets) of the least squares regression of the targets on the first `count` features, with

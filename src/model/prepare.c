@@ -15,7 +15,7 @@ static kfe_status check_magnitude(kfe_context *ctx, const kfe_i_view *view, cons
     int64_t row = 0;
     int64_t col = 0;
 
-    if (!kfe_i_table_find_beyond(scaled, LARGEST_VALUE, &row, &col))
+    if (!kfe_i_table_find_beyond(ctx, scaled, LARGEST_VALUE, &row, &col))
         return KFE_OK;
     return kfe_i_fail(
         ctx, KFE_EINPUT,

@@ -65,11 +65,7 @@ static kfe_status sum_rows(kfe_context *ctx, const kfe_i_row_sums *of, const int
     const kfe_i_target *target = &of->data->target;
     const kfe_i_sum_rows some = {.table = of->table, .index = rows, .count = count, .target = target};
 
-    KFE_TRY(kfe_i_sums_begin(ctx, some.table->cols, out));
-    if (target->task == KFE_TASK_REAL)
-        KFE_TRY(kfe_i_sums_begin_targets(out, target->cols));
-    for (int64_t g = 0; target->task == KFE_TASK_CLASSES && g < target->class_count; g++)
-        KFE_TRY(kfe_i_sums_insert_class(out, g));
+    KFE_TRY(kfe_i_sums_begin_with(ctx, some.table->cols, target, out));
     KFE_TRY(kfe_i_checkpoint(ctx, "multiplying the columns", 0, 0));
     KFE_TRY(kfe_i_sums_add(out, &some));
 cleanup:

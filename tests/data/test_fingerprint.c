@@ -71,16 +71,15 @@ static void test_the_first_large_number_is_found(void **state)
     int64_t row = -1;
     int64_t col = -1;
 
-    (void)state;
-    assert_false(kfe_i_table_find_beyond(&table, 100, &row, &col));
+    assert_false(kfe_i_table_find_beyond(*state, &table, 100, &row, &col));
     x[4000 * COLS + 2] = -101;
     x[3000 * COLS + 6] = NAN;
     x[3000 * COLS + 5] = 1e300;
-    assert_true(kfe_i_table_find_beyond(&table, 100, &row, &col));
+    assert_true(kfe_i_table_find_beyond(*state, &table, 100, &row, &col));
     assert_int_equal(row, 3000);
     assert_int_equal(col, 5);
     table.rows = 3000;
-    assert_false(kfe_i_table_find_beyond(&table, 100, &row, &col));
+    assert_false(kfe_i_table_find_beyond(*state, &table, 100, &row, &col));
     free(x);
 }
 

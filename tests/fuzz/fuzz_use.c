@@ -271,7 +271,7 @@ static double magnitude(const kfe_model *model)
         const kfe_i_table *support = &model->views[v].support;
         const kfe_i_scaler *scaler = &model->views[v].scaler;
         if (support->kind == KFE_TABLE_TEXT ||
-            kfe_i_table_find_beyond(support, 100, &(int64_t){0}, &(int64_t){0}))
+            kfe_i_table_find_beyond(model->ctx, support, 100, &(int64_t){0}, &(int64_t){0}))
             return 0;
         for (int64_t j = 0; j < scaler->cols; j++)
             if ((scaler->shift && !(fabs(scaler->shift[j]) <= 100)) ||

@@ -251,7 +251,7 @@ static kfe_status refuse_missing(kfe_i_raw_table *raw, const char *file)
     int64_t row = 0;
     int64_t column = 0;
 
-    if (kfe_i_table_find_nonfinite(&raw->table, &row, &column))
+    if (kfe_i_table_find_nonfinite(raw->ctx, &raw->table, &row, &column))
         return kfe_i_fail(raw->ctx, KFE_EINPUT,
                           "%s: row %lld, column %lld is missing (NaN); fill it in, or use {missing=mean} or "
                           "{missing=drop}",

@@ -31,7 +31,11 @@ enum { PANEL_ROWS = 2048 };
  * share for each target; what XᵀX costs for it; and what factoring and using R costs for each of its d² entries. */
 #define KFE_PASS_COST(targets) (0.24 + 0.04 * (targets))
 #define KFE_PRODUCT_COST(d) (1.5 + (d) / 100)
-#define KFE_FACTOR_COST 160
+#define KFE_FACTOR_COST 160.0
+/* The same for one product of a vector with XᵀX. */
+#define KFE_VECTOR_COST 0.5
+/* Nanoseconds to begin and merge the sums of threads. */
+#define KFE_SUMS_COST 1e5
 
 typedef struct compression {
     kfe_i_deflation *d;
@@ -42,15 +46,28 @@ typedef struct compression {
 } compression;
 
 /* Two passes for each feature, against one product for all. */
+static int products_repay(int64_t rows, int64_t cols, int64_t targets, int64_t most, double more)
+{
+    double d = (double)cols;
+    double numbers = (double)rows * d;
+    double passes = 2 * (double)most * numbers * KFE_PASS_COST((double)targets);
+    double product = numbers * KFE_PRODUCT_COST(d) + more;
+
+    return targets > 0 && rows >= 4 * (cols + targets) && product < passes;
+}
+
+int kfe_i_products_repay(int64_t rows, int64_t cols, int64_t targets, int64_t most)
+{
+    double products = KFE_VECTOR_COST * (double)most * (double)cols * (double)cols;
+
+    return products_repay(rows, cols, targets, most, products + KFE_SUMS_COST);
+}
+
 static int is_cheaper(const kfe_i_deflation *d)
 {
-    double cols = (double)d->rows;
-    double numbers = (double)d->examples * cols;
-    double passes = 2 * (double)d->most * numbers * KFE_PASS_COST((double)d->targets);
-    double product = numbers * KFE_PRODUCT_COST(cols) + KFE_FACTOR_COST * cols * cols;
-
-    return d->data.table->kind == KFE_TABLE_DENSE && d->targets > 0 &&
-           d->examples >= 4 * (d->rows + d->targets) && product < passes;
+    return d->data.table->kind == KFE_TABLE_DENSE &&
+           products_repay(d->examples, d->rows, d->targets, d->most,
+                          KFE_FACTOR_COST * (double)d->rows * (double)d->rows);
 }
 
 static void centre_rows(const compression *c, int64_t first, int64_t count)

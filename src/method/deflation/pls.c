@@ -4,8 +4,8 @@
  * data minus what the features so far explain. Since (I − QQᵀ)Y is the residual target, X_jᵀY is Xᵀ times it, so that only the
  * target is deflated.
  *
- * Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.2. Time: two passes over the data per feature, or one product XᵀX for all
- * (compress.c), or products with a given XᵀX (pls_sums.c).
+ * Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.2. Time: two passes over the data per feature or, where that takes less time, one
+ * product XᵀX for all (pls_sums.c, or compress.c if XᵀX has not the digits or examples have weights).
  */
 #include "method/deflation/deflation.h"
 #include "method/deflation/pls_sums.h"
@@ -28,6 +28,11 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     return kfe_i_deflation_fit(ctx, problem, &setup, &kfe_i_covariance_rule, NULL, out);
 }
 
+static int64_t features_of(const pls_settings *s)
+{
+    return s->dim > 0 ? s->dim : KFE_DEFLATION_AUTO_DIM;
+}
+
 static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
                            kfe_i_solution *out)
 {
@@ -37,14 +42,20 @@ static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, c
     int done = 0;
 
     if (s->center)
-        KFE_TRY(kfe_i_pls_from_sums(ctx, problem->sums, s->dim > 0 ? s->dim : KFE_DEFLATION_AUTO_DIM, out,
-                                    &done));
+        KFE_TRY(kfe_i_pls_from_sums(ctx, problem->sums, features_of(s), out, &done));
     if (!done && (problem->rows_at_hand || problem->sums->spectrum))
         KFE_FAIL(ctx, KFE_EUNSUPPORTED, "pls: the sums do not have the digits for so many features");
     if (!done)
         KFE_TRY(kfe_i_stand_in_fit(ctx, problem->sums, &job, out));
 cleanup:
     return status;
+}
+
+static int sums_repay(const void *settings, int64_t examples, int64_t cols, int64_t targets)
+{
+    const pls_settings *s = settings;
+
+    return s->center && kfe_i_products_repay(examples, cols, targets, features_of(s));
 }
 
 const kfe_i_method kfe_i_method_pls = {
@@ -56,6 +67,7 @@ const kfe_i_method kfe_i_method_pls = {
     .instead = "kpls",
     .params = KFE_PARAM_TABLE(rows, pls_settings),
     .faster_from_sums = 1,
+    .sums_repay = sums_repay,
     .takes_spectrum = 1,
     .fit = fit,
     .fit_sums = fit_sums,

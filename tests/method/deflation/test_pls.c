@@ -3,6 +3,7 @@
  * paper, against each other, and against the criteria that they maximise. */
 #include <stdio.h>
 
+#include "model/model.h"
 #include "support/deflation.h"
 
 #include <math.h>
@@ -355,23 +356,24 @@ static void assert_fit_fails(kfe_context *ctx, kfe_status expected, const char *
     kfe_spec_free(spec);
 }
 
-/* Many examples are compressed to products of their columns if they are dense, never if they are sparse: both must find the
- * same, also where columns depend on each other or lie far from zero. */
-static void check_compression(kfe_context *ctx, double same, double away, double tolerance, const char *says)
+/* Many examples are compressed to products of their columns if they are dense, and still more are added up; sparse ones
+ * never are. All must find the same, also where columns depend on each other or lie far from zero. */
+static void check_compression(kfe_context *ctx, int64_t rows, double same, double away, double tolerance,
+                              const char *says)
 {
-    enum { MANY = 2600, WIDE = 6 };
+    enum { WIDE = 6 };
     static const char *const names[] = {"covariance", "alignment"};
     double *x = NULL;
     int *class_of = NULL;
     support_csr arrays = {0};
 
-    support_clouds(21, MANY, WIDE, 3, 1, &x, &class_of);
-    for (int64_t i = 0; i < MANY; i++) {
+    support_clouds(21, rows, WIDE, 3, 1, &x, &class_of);
+    for (int64_t i = 0; i < rows; i++) {
         x[i * WIDE + 1] = same * x[i * WIDE] + (1 - same) * x[i * WIDE + 1];
         x[i * WIDE + 2] += away;
     }
-    kfe_data *dense = support_dense(ctx, MANY, WIDE, x, class_of);
-    kfe_data *sparse = support_sparse(ctx, MANY, WIDE, x, class_of, &arrays);
+    kfe_data *dense = support_dense(ctx, rows, WIDE, x, class_of);
+    kfe_data *sparse = support_sparse(ctx, rows, WIDE, x, class_of, &arrays);
     char params[32];
     snprintf(params, sizeof params, "scale=none,dim=%d", DIM);
     support_catch_log(ctx);
@@ -382,7 +384,7 @@ static void check_compression(kfe_context *ctx, double same, double away, double
     kfe_matrix za = support_transform(ctx, a, dense);
     kfe_matrix zb = support_transform(ctx, b, dense);
     assert_int_equal(za.cols, zb.cols);
-    assert_below(support_distance_up_to_sign(MANY, za.cols, za.values, zb.values), tolerance);
+    assert_below(support_distance_up_to_sign(rows, za.cols, za.values, zb.values), tolerance);
     for (int r = 0; r < 2; r++) { /* the regression has the signs of the features */
         int64_t count = 0;
         const double *of_a = kfe_model_record(a, names[r], &count);
@@ -399,13 +401,63 @@ static void check_compression(kfe_context *ctx, double same, double away, double
     free(class_of);
 }
 
+enum { MANY_ROWS = 2600, MORE_ROWS = 24000 };
+
 static void test_compressed_examples(void **state)
 {
-    check_compression(*state, 0, 0, 1e-11, "stand for the examples");
-    check_compression(*state, 0, 1e3, 1e-9, "stand for the examples");
-    check_compression(*state, 1 - 1e-3, 0, 1e-7, "stand for the examples");
-    check_compression(*state, 1 - 1e-7, 0, 1e-7, "nearly dependent");
-    check_compression(*state, 1, 0, 1e-7, "nearly dependent");
+    check_compression(*state, MANY_ROWS, 0, 0, 1e-11, "stand for the examples");
+    check_compression(*state, MANY_ROWS, 0, 1e3, 1e-9, "stand for the examples");
+    check_compression(*state, MANY_ROWS, 1 - 1e-3, 0, 1e-7, "stand for the examples");
+    check_compression(*state, MANY_ROWS, 1 - 1e-7, 0, 1e-7, "nearly dependent");
+    check_compression(*state, MANY_ROWS, 1, 0, 1e-7, "nearly dependent");
+}
+
+static void test_examples_that_are_added_up(void **state)
+{
+    check_compression(*state, MORE_ROWS, 0, 0, 1e-11, "stand for them");
+    check_compression(*state, MORE_ROWS, 0, 1e3, 1e-9, "stand for them");
+    check_compression(*state, MORE_ROWS, 1 - 1e-3, 0, 1e-7, "stand for them");
+    check_compression(*state, MORE_ROWS, 1, 0, 1e-7, "pls: ");
+}
+
+/* Weights of one change nothing, but a fit with weights reads its rows: moments from sums are those of the rows. */
+static void test_moments_of_examples_that_are_added_up(void **state)
+{
+    kfe_context *ctx = *state;
+    enum { WIDE = 6, CLASSES = 3 };
+    double *x = NULL;
+    double *ones = malloc(MORE_ROWS * sizeof *ones);
+    int *class_of = NULL;
+
+    assert_non_null(ones);
+    support_clouds(22, MORE_ROWS, WIDE, CLASSES, 1, &x, &class_of);
+    for (int64_t i = 0; i < MORE_ROWS; i++) {
+        ones[i] = 1;
+        x[i * WIDE + 2] += 10;
+    }
+    kfe_data *data = support_dense(ctx, MORE_ROWS, WIDE, x, class_of);
+    kfe_model *a = support_fit(ctx, "pls", "dim=4", NULL, data);
+    assert_ok(ctx, kfe_data_set_weights(ctx, data, ones));
+    kfe_model *b = support_fit(ctx, "pls", "dim=4", NULL, data);
+    assert_int_equal(a->moments.cols, WIDE);
+    assert_int_equal(a->moments.targets, CLASSES);
+    assert_int_equal(b->moments.targets, CLASSES);
+    double size = 1e-9 * MORE_ROWS;
+    assert_below(support_distance(WIDE, a->moments.column_means, b->moments.column_means), 1e-9);
+    assert_below(support_distance(WIDE, a->moments.column_squares, b->moments.column_squares), size);
+    assert_below(support_distance((int64_t)WIDE * 4, a->moments.cross, b->moments.cross), size);
+    assert_below(support_distance(4, a->moments.feature_means, b->moments.feature_means), 1e-9);
+    assert_below(support_distance(16, a->moments.products, b->moments.products), size);
+    assert_below(support_distance(CLASSES, a->moments.target_means, b->moments.target_means), 1e-9);
+    assert_below(support_distance(CLASSES, a->moments.target_squares, b->moments.target_squares), size);
+    assert_below(support_distance((int64_t)CLASSES * 4, a->moments.target_cross, b->moments.target_cross),
+                 size);
+    kfe_model_free(a);
+    kfe_model_free(b);
+    kfe_data_free(data);
+    free(ones);
+    free(x);
+    free(class_of);
 }
 
 static void test_target_that_does_not_vary(void **state)
@@ -488,6 +540,20 @@ static void test_failing_allocations(void **state)
     deflation_free(&p);
 }
 
+static void test_failing_allocations_of_sums(void **state)
+{
+    enum { WIDE = 6 };
+    double *x = NULL;
+    int *class_of = NULL;
+
+    (void)state;
+    support_clouds(23, MORE_ROWS, WIDE, 3, 1, &x, &class_of);
+    support_fit_case fit = {"pls", "dim=4", NULL, MORE_ROWS, WIDE, x, class_of, 0, NULL};
+    support_sweep_all("pls", support_fit_use, &fit, 20);
+    free(x);
+    free(class_of);
+}
+
 static void test_iterations_do_not_allocate(void **state)
 {
     deflation_problem p = deflation_make(*state, 18, COLS, 2);
@@ -514,10 +580,13 @@ int main(void)
         with_context(test_linear_kpls_is_pls),
         with_context(test_many_threads_and_panels),
         with_context(test_compressed_examples),
+        with_context(test_examples_that_are_added_up),
+        with_context(test_moments_of_examples_that_are_added_up),
         with_context(test_target_that_does_not_vary),
         with_context(test_examples_that_do_not_vary),
         with_context(test_little_data),
         with_context(test_failing_allocations),
+        with_context(test_failing_allocations_of_sums),
         with_context(test_iterations_do_not_allocate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
