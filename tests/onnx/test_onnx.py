@@ -139,6 +139,21 @@ def test_every_method(classes, tmp_path, method):
     compare(tmp_path, model, *table(classes, data))
 
 
+@pytest.mark.parametrize("softness", ["0", "0.5"])
+@pytest.mark.parametrize("learner", [[], ["--learner", "knn"]])
+def test_a_tree(classes, tmp_path, softness, learner):
+    """Leaves with metrics of their own, whose shares are hard or soft."""
+    model = fitted(tmp_path, "-m", "rfm", "--leaf-size", "20", "--softness", softness, *learner, classes / "any-train.csv")
+    compare(tmp_path, model, *table(classes, "any"))
+
+
+@pytest.mark.parametrize("method", ["kfd", "kpca", "none"])
+def test_a_learned_metric(classes, tmp_path, method):
+    kfe("fit", "-m", "rfm", classes / "any-train.csv", "-o", tmp_path / "metric.kfe")
+    model = fitted(tmp_path, "-m", method, "-k", "rbf:gamma=0.2", "--metric", tmp_path / "metric.kfe", "--learner", "svm", classes / "any-train.csv")
+    compare(tmp_path, model, *table(classes, "any"))
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_every_kernel(classes, tmp_path, kernel):
     data = "positive" if kernel.split(":")[0] in ("chi2", "intersection") else "any"

@@ -9,9 +9,6 @@
 #include "gram/dense/linalg.h"
 #include "kernel/expansion.h"
 
-/* A leaf with a smaller share of a point is not evaluated there. */
-#define KFE_TREE_SHARE 1e-9
-
 kfe_status kfe_i_tree_new(kfe_context *ctx, int64_t nodes, int64_t cols, int64_t dim, kfe_i_tree **out)
 {
     kfe_status status = KFE_OK;

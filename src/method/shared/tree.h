@@ -17,6 +17,9 @@
 #include "data/map.h"
 #include "kernel/kernel.h"
 
+/* A leaf with a smaller share of a point is not evaluated there. */
+#define KFE_TREE_SHARE 1e-9
+
 typedef struct kfe_i_tree_leaf {
     kfe_i_map map;        /* T, from the columns to the support's; without values: the identity */
     kfe_i_table support;  /* S after the map */

@@ -67,8 +67,7 @@ static kfe_i_value unit_rows(kfe_i_onnx *onnx, kfe_i_value x)
     return kfe_i_onnx_3(onnx, "Where", kfe_i_onnx_2(onnx, "Greater", reach, zero), unit, x);
 }
 
-/* The linear map of a learned metric. */
-static kfe_i_value mapped(kfe_i_onnx *onnx, const kfe_i_map *map, kfe_i_value x)
+kfe_i_value kfe_i_onnx_mapped(kfe_i_onnx *onnx, const kfe_i_map *map, kfe_i_value x)
 {
     if (!map->values)
         return x;
@@ -88,7 +87,7 @@ static kfe_i_value scaled(kfe_i_onnx *onnx, const kfe_i_scaler *scaler, kfe_i_va
         x = kfe_i_onnx_2(onnx, "Sub", x, kfe_i_onnx_row(onnx, scaler->shift, scaler->cols));
     if (scaler->factor)
         x = kfe_i_onnx_2(onnx, "Mul", x, kfe_i_onnx_row(onnx, scaler->factor, scaler->cols));
-    return mapped(onnx, &scaler->map, x);
+    return kfe_i_onnx_mapped(onnx, &scaler->map, x);
 }
 
 /* ---- features and predictions ---- */
@@ -158,10 +157,7 @@ static kfe_status project(kfe_i_onnx *onnx, const kfe_model *model, const kfe_i_
     case KFE_PROJECT_LOCAL:
         return kfe_i_onnx_local(onnx, model, x, features, outputs);
     case KFE_PROJECT_TREE:
-        return kfe_i_fail(
-            onnx->ctx, KFE_EUNSUPPORTED,
-            "a model with a tree cannot be exported to ONNX; fit it without {leaf-size}, or with "
-            "{landmarks}");
+        return kfe_i_onnx_tree(onnx, model, x[0], features);
     case KFE_PROJECT_IDENTITY:
         *features = x[0];
         if (model->offset)

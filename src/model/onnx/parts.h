@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Write the parts of a model as nodes of an ONNX graph: inputs, kernels, predictors, calibrations and localized projectors. */
+/* Write the parts of a model as nodes of an ONNX graph: inputs, kernels, predictors, calibrations, localized projectors and trees. */
 #ifndef KFE_MODEL_ONNX_PARTS_H
 #define KFE_MODEL_ONNX_PARTS_H
 
@@ -23,6 +23,9 @@ kfe_status kfe_i_onnx_distances(kfe_i_onnx *onnx, kfe_i_value x, const kfe_i_tab
 kfe_i_value kfe_i_onnx_affine(kfe_i_onnx *onnx, kfe_i_value a, const double *values, int64_t rows,
                               int64_t cols, const double *offset);
 
+/* The linear map of a learned metric. */
+kfe_i_value kfe_i_onnx_mapped(kfe_i_onnx *onnx, const kfe_i_map *map, kfe_i_value x);
+
 /* Decision values of features. */
 kfe_status kfe_i_onnx_predictor(kfe_i_onnx *onnx, const kfe_i_predictor *predictor, kfe_i_value features,
                                 kfe_i_value *out);
@@ -36,5 +39,8 @@ kfe_status kfe_i_onnx_probabilities(kfe_i_onnx *onnx, const kfe_model *model, kf
 /* Features and decision values of a localized model; x has one value per view. */
 kfe_status kfe_i_onnx_local(kfe_i_onnx *onnx, const kfe_model *model, const kfe_i_value *x,
                             kfe_i_value *features, kfe_i_value *outputs);
+
+/* Features of a model whose projector is a tree. */
+kfe_status kfe_i_onnx_tree(kfe_i_onnx *onnx, const kfe_model *model, kfe_i_value x, kfe_i_value *features);
 
 #endif
