@@ -45,7 +45,7 @@ cv() {
   rm -rf "$folder"
 }
 
-sma() { fit sma dim=400,columns=500 0.01 1000000 50 0 10000000; }
+sma() { fit sma dim=400,columns=500 0.01 1000000 50 0; }
 
 fits() {
   fit hsic lambda=0.1 0.002 100000 256 10

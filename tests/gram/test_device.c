@@ -149,6 +149,16 @@ static void check_products(const support_pair *p, double slack)
     free(v);
 }
 
+/* A plug-in may leave sums over the coordinates of sparse rows to the CPU; the host's does not. */
+static int may_refuse(const support_pair *p, int sparse)
+{
+    int sums = 0;
+
+    for (int64_t m = 0; m < p->kernels.count; m++)
+        sums |= p->kernels.items[m].def->base == KFE_BASE_COORDINATE;
+    return sparse && sums && strcmp(support_device_name(), "host") != 0;
+}
+
 static void check_operator(kfe_context *ctx, const char *kernels, int sparse, kfe_i_gram_storage storage)
 {
     support_points points;
@@ -157,7 +167,8 @@ static void check_operator(kfe_context *ctx, const char *kernels, int sparse, kf
 
     support_points_make(&points, 5, ROWS, COLS, 1);
     support_pair_open(ctx, kernels, &points, sparse, storage, &p);
-    assert_int_equal(kfe_i_gram_device(p.device) == NULL, linear);
+    if (!may_refuse(&p, sparse))
+        assert_int_equal(kfe_i_gram_device(p.device) == NULL, linear);
     check_reading(&p, support_pair_slack(&p, storage == KFE_GRAM_F32));
     check_products(&p, support_pair_slack(&p, storage == KFE_GRAM_F32));
     support_pair_close(&p);
@@ -261,11 +272,17 @@ static void test_failing_allocations_fall_back(void **state)
     support_points_make(&points, 5, ROWS, COLS, 0);
     for (int k = 1; k <= 40; k++) {
         support_pair p;
+        (void)snprintf(number, sizeof number, "%d", k);
+        assert_int_equal(setenv("KFE_DEVICE_FAIL_ALLOCATION", number, 1), 0);
+        if (kfe_context_set_device(ctx, support_device_name()) !=
+            KFE_OK) { /* it allocates when it is opened */
+            assert_non_null(strstr(kfe_error_message(ctx), "no memory left"));
+            assert_string_not_equal(support_device_name(), "host");
+            continue;
+        }
         support_results product = support_results_make(ROWS * VECTORS);
         support_results solution = support_results_make(ROWS * VECTORS);
         double *v = support_random(7, ROWS * VECTORS);
-        (void)snprintf(number, sizeof number, "%d", k);
-        assert_int_equal(setenv("KFE_DEVICE_FAIL_ALLOCATION", number, 1), 0);
         support_catch_log(ctx);
         support_pair_open(ctx, "rbf:gamma=0.5", &points, 0, k % 2 ? KFE_GRAM_AUTO : KFE_GRAM_F64, &p);
         assert_ok(ctx, kfe_i_gram_times(p.cpu, v, VECTORS, product.cpu));
