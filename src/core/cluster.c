@@ -164,7 +164,8 @@ static kfe_status check_launcher(kfe_context *ctx)
     return kfe_i_fail(
         ctx, KFE_EUNSUPPORTED,
         "MPI cannot be used: the launcher started %d processes, but MPI sees only one: the launcher "
-        "belongs to another MPI than the plug-in was built with; with SLURM try srun --mpi=pmix",
+        "belongs to another MPI than the plug-in was built with; with SLURM, start srun with the MPI type "
+        "pmix",
         launched);
 }
 
