@@ -68,6 +68,8 @@ RULES = {
                                    "nu 0.5, centre": ["--nu", "0.5", "--center"]}),
     "sma": (["sma"], {"auto": [], **values("dim", 5, 10, 20, 40, 80), "centre": ["--center"]}),
     "blf": (["blf"], {"auto": [], **values("dim", 2, 5, 10, 20, 40), **values("loss", "ls", "lad")}),
+    "svm": (["kfd", "kopls", "hsic", "koc", "kpls", "kpca", "none"], {answer: ["--learner", "svm", *flags] for answer, flags in
+                                                                    {"auto": [], **values("C", 1, 10, 100)}.items()}),
     "neighbors": (["none"], values("neighbors", "auto", 1, 5, 9, 15, 25)),
     "lfda": (["lfda", "klfda"], {"auto": [], **values("ridge", "mean", "thousandth", 0.1, 1), **values("neighbours", 3, 15),
                                  **values("dim", 2, 4, 10)}),

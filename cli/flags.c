@@ -468,6 +468,20 @@ static int refuse_without_choice(const parser *p, cli_source source, const char 
     return 0;
 }
 
+/* The flags that the chosen method, learner or generator has. */
+static void list_flags(const parser *p, cli_source source)
+{
+    const char *separator = "; it has ";
+    cli_flag flag;
+
+    for (int row = 0; cli_flag_at(p->command, source, cli_entry_of(p->out, source), row, &flag); row++) {
+        char name[NAME_SIZE];
+        cli_flag_name(&flag, name, sizeof name);
+        cli_text_printf(p->problem, "%s--%s", separator, name);
+        separator = ", ";
+    }
+}
+
 static int refuse_flag_of_other(const parser *p, cli_source source, const char *name)
 {
     const cli_family *family = family_of(p->command, source);
@@ -478,6 +492,7 @@ static int refuse_flag_of_other(const parser *p, cli_source source, const char *
     family->entry(p->out->entries[source - CLI_CHOICE], &info);
     cli_text_printf(p->problem, "%s %s has no flag --%s", family->noun, info.name, name);
     suggest_flag(p, name);
+    list_flags(p, source);
     return 0;
 }
 

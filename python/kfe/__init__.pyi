@@ -226,7 +226,7 @@ class NearestNeighbors(_Parameters):
 class SVM(_Parameters):
     def __init__(
         self,
-        C: float = 1.0,
+        C: float | str = 'auto',
         *,
         epsilon: float = 0.1,
         learner_kernel: str = 'linear',

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from kfe import _tables
+
 README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
 
 
@@ -19,3 +21,15 @@ def test_example(tmp_path):
                           capture_output=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "(150, 2)" in done.stdout and "setosa" in done.stdout and "gamma" in done.stdout
+
+
+@pytest.mark.skipif(not README.is_file(), reason="not in the source tree")
+def test_numbers_and_names_are_those_of_the_tables():
+    text = README.read_text()
+    methods = _tables.METHODS.values()
+    supervised = [method for method in methods if method.has(_tables.SUPERVISION) and method.has(_tables.KERNELS)]
+    assert f"{len(supervised)} supervised kernel methods" in text
+    but_sparse, but_strings = (set(re.findall(r"`([^`]+)`", part)) for part in re.search(
+        r"sparse data by all methods but (.*?), strings and matrices by all kernel methods but (.*?); nothing is made dense", text).groups())
+    assert but_sparse == {method.name for method in methods if not method.has(_tables.SPARSE)}
+    assert but_strings == {method.name for method in methods if method.has(_tables.SYNTHETIC)}

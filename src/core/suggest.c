@@ -2,6 +2,7 @@
 /* The rule of "did you mean": kfe_count_typos, and kfe_i_suggest for the messages of the library. */
 #include "core/suggest.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,12 @@ static int least(int a, int b, int c)
     return smaller < c ? smaller : c;
 }
 
+/* Whether two letters are the same but for their case. */
+static int same(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
 /* Insertions, deletions, replacements and swaps of neighbours that turn a into b (optimal string alignment). */
 static int edit_distance(const char *a, int a_length, const char *b, int b_length)
 {
@@ -30,8 +37,8 @@ static int edit_distance(const char *a, int a_length, const char *b, int b_lengt
     for (int i = 1; i <= a_length; i++) {
         row[0] = i;
         for (int j = 1; j <= b_length; j++) {
-            row[j] = least(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            row[j] = least(above[j] + 1, row[j - 1] + 1, above[j - 1] + !same(a[i - 1], b[j - 1]));
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
                 row[j] = least(row[j], before[j - 2] + 1, row[j]);
         }
         int *next = before;

@@ -119,6 +119,24 @@ static kfe_status measure_columns(kfe_context *ctx, const kfe_i_table *table, in
     return KFE_OK;
 }
 
+kfe_status kfe_i_total_variance(kfe_context *ctx, const kfe_i_table *table, double *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_column_facts *columns = NULL;
+    double total = kfe_i_table_weight(table);
+
+    *out = 0;
+    KFE_ALLOC_ZERO(ctx, columns, table->cols);
+    KFE_TRY(measure_columns(ctx, table, 1, columns));
+    for (int64_t j = 0; j < table->cols; j++) {
+        double length = columns[j].spread * columns[j].reach;
+        *out += length * length / total;
+    }
+cleanup:
+    kfe_i_free(ctx, columns);
+    return status;
+}
+
 /* 1 / width; 1 for constant columns and for widths without a finite reciprocal. */
 static double factor_for(double width)
 {

@@ -74,6 +74,9 @@ kfe_i_scale_kind kfe_i_scale_by_ratio(double ratio);
 kfe_status kfe_i_spread_ratio(kfe_context *ctx, const kfe_i_table *table, const int64_t *rows, int64_t count,
                               double *out);
 
+/* The sum of the variances of all columns, weights of rows included: the mean squared distance of a row from the mean of the rows. */
+kfe_status kfe_i_total_variance(kfe_context *ctx, const kfe_i_table *table, double *out);
+
 /* Logs a warning if columns are not centred because the data is sparse. */
 kfe_status kfe_i_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table,
                               kfe_i_scaler *out);

@@ -25,8 +25,10 @@
 #include "learn/svm_job.h"
 
 static const kfe_i_param rows[] = {
-    KFE_REAL(kfe_i_svm_settings, c, "C", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,
-             "weight of the loss against the norm"),
+    KFE_REAL_OR(
+        kfe_i_svm_settings, c, "C", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1",
+        "weight of the loss against the norm; auto: for classes and a linear kernel on features, 1 / the "
+        "sum of the variances of the features, else 1"),
     KFE_REAL(kfe_i_svm_settings, epsilon, "epsilon", "0.1", 0, KFE_REAL_MAX,
              "real targets: errors up to this cost nothing"),
     KFE_TEXT(kfe_i_svm_settings, kernel, "learner-kernel", "linear",
@@ -148,6 +150,7 @@ static void report(kfe_context *ctx, const svm_job *job, kfe_i_predictor *predic
 {
     const kfe_i_svm_certificate *found = &job->certificate;
 
+    kfe_i_predictor_record(predictor, "c", job->own.settings->c);
     kfe_i_predictor_record(predictor, "objective", found->objective);
     kfe_i_predictor_record(predictor, "gap", found->objective > 0 ? found->gap / found->objective : 0);
     kfe_i_predictor_record(predictor, "violation", fmax(0, found->violation));
@@ -302,6 +305,30 @@ cleanup:
     return status;
 }
 
+/* ---- C=auto ---- */
+
+/* Between these, so that the solvers have digits left. */
+#define SMALLEST_C 1e-9
+#define LARGEST_C 1e9
+
+/* What C=auto is on features. The best C is inversely proportional to the square of the unit that the features have, and units differ by
+ * method: the features of kfd with a large ridge are short. Real targets have a unit too. */
+static kfe_status choose_c(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
+                           const kfe_i_kernel *kernel, kfe_i_svm_settings *settings)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_table weighted = kfe_i_weighted_rows(features, target);
+    double variance = 1;
+
+    if (settings->c > 0)
+        return KFE_OK;
+    if (target->task == KFE_TASK_CLASSES && strcmp(kernel->def->name, "linear") == 0)
+        KFE_TRY(kfe_i_total_variance(ctx, &weighted, &variance));
+    settings->c = variance > 0 ? fmin(fmax(1 / variance, SMALLEST_C), LARGEST_C) : 1;
+cleanup:
+    return status;
+}
+
 /* ---- fitting ---- */
 
 static kfe_status train_on_gram(kfe_context *ctx, kfe_i_svm_job *job, const kfe_i_gram *gram)
@@ -334,11 +361,13 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
                       const void *settings, kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
-    svm_job job = {.own = {.settings = settings, .target = target}};
+    kfe_i_svm_settings chosen = *(const kfe_i_svm_settings *)settings;
+    svm_job job = {.own = {.settings = &chosen, .target = target}};
     kfe_i_kernel kernel = {0};
 
     memset(out, 0, sizeof *out);
-    KFE_TRY(choose_kernel(ctx, job.own.settings->kernel, features, target, &kernel));
+    KFE_TRY(choose_kernel(ctx, chosen.kernel, features, target, &kernel));
+    KFE_TRY(choose_c(ctx, features, target, &kernel, &chosen));
     KFE_TRY(job_begin(ctx, &job.own));
     KFE_TRY(train_on_features(ctx, &job.own, features, &kernel));
     KFE_TRY(make_predictor(ctx, &job, features, &kernel, out));
@@ -355,9 +384,12 @@ static kfe_status fit_gram(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i
                            const void *settings, kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
-    svm_job job = {.own = {.settings = settings, .target = target}};
+    kfe_i_svm_settings chosen = *(const kfe_i_svm_settings *)settings;
+    svm_job job = {.own = {.settings = &chosen, .target = target}};
 
     memset(out, 0, sizeof *out);
+    if (chosen.c < 0) /* auto */
+        chosen.c = 1;
     KFE_TRY(job_begin(ctx, &job.own));
     int64_t n = job.own.n;
     int64_t outputs = job.own.outputs;

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a new user stumbles over, and the sentence that helps: each message once, as it is printed."""
+import json
+
 import numpy
 import pytest
 
@@ -85,7 +87,26 @@ def test_training_data_is_recognised(iris):
 
 def test_columns_that_a_model_does_not_know(iris):
     iris.ok(*FIT, "-q", "--learner", "svm", "--drop", "sepal_width", "iris.csv", "-o", "m.kfe")
-    assert "iris.csv: 1 column that the model does not know is ignored" in iris.ok("predict", "m.kfe", "iris.csv").err
+    assert "iris.csv: 1 column that the model does not know is ignored: 'sepal_width'" in iris.ok("predict", "m.kfe", "iris.csv").err
+    lines = iris.path("iris.csv").read_text().splitlines()
+    iris.write("numbered.csv", "\n".join([f",{lines[0]}", *(f"{i},{line}" for i, line in enumerate(lines[1:]))]) + "\n")
+    told = iris.ok("predict", "m.kfe", "numbered.csv").err
+    assert "2 columns that the model does not know are ignored: column 1, which has no name, 'sepal_width'" in told
+
+
+def test_flags_and_names_that_there_are_not(iris):
+    iris.refused("generate", "slabs", "--n", "4", says="generator slabs has no flag --n; it has --")
+    iris.refused("fit", "-m", "KFD", "iris.csv", "-o", "m.kfe", says="there is no method 'KFD' (did you mean kfd?)")
+
+
+def test_svm_does_not_depend_on_the_unit_of_features(iris):
+    """C=1 is far too small for features as short as those of kfd with a large ridge."""
+    lines = iris.path("iris.csv").read_text().splitlines()
+    small = [",".join([*(str(float(x) / 1000) for x in line.split(",")[:-1]), line.split(",")[-1]]) for line in lines[1:]]
+    iris.write("small.csv", "\n".join([lines[0], *small]) + "\n")
+    flags = ("-q", "-m", "none", "--learner", "svm", "--scale", "none", "--folds", "3", "--json")
+    accuracy = [json.loads(iris.ok("cv", *flags, file).out)["metrics"]["accuracy"]["mean"] for file in ("iris.csv", "small.csv")]
+    assert accuracy[0] == accuracy[1] > 0.95
 
 
 def test_pipes_and_labels(iris):

@@ -185,6 +185,34 @@ static int has_use(const kfe_i_dialect *dialect, int64_t field)
            field == dialect->group || field == dialect->weight;
 }
 
+/* Names the columns that the model does not use, the first few of them. */
+static kfe_status report_unknown(const kfe_i_csv *csv)
+{
+    enum { SHOWN = 5 };
+    kfe_status status = KFE_OK;
+    int64_t count = 0;
+    kfe_i_text names;
+
+    kfe_i_text_init(&names, csv->ctx);
+    for (int64_t j = 0; j < csv->dialect.fields; j++) {
+        if (has_use(&csv->dialect, j) || count++ >= SHOWN)
+            continue;
+        if (csv->dialect.names[j][0])
+            kfe_i_text_printf(&names, "%s'%.100s'", count > 1 ? ", " : "", csv->dialect.names[j]);
+        else
+            kfe_i_text_printf(&names, "%scolumn %lld, which has no name", count > 1 ? ", " : "",
+                              (long long)j + 1);
+    }
+    KFE_TRY(names.status);
+    if (count > 0)
+        kfe_i_log(csv->ctx, KFE_LOG_NOTICE, "%s: %lld column%s that the model does not know %s ignored: %s%s",
+                  csv->block.source->name, (long long)count, count == 1 ? "" : "s", count == 1 ? "is" : "are",
+                  names.bytes, count > SHOWN ? ", …" : "");
+cleanup:
+    kfe_i_text_free(&names);
+    return status;
+}
+
 /* The label is the field that training called so, unless the user says where it is. */
 static kfe_status match_names(kfe_i_csv *csv, const kfe_i_expected_view *view, int *matched)
 {
@@ -192,7 +220,6 @@ static kfe_status match_names(kfe_i_csv *csv, const kfe_i_expected_view *view, i
     const char *label = csv->settings->expected->label_name;
     name_index index = {.field = NULL};
     int64_t field = csv->dialect.label;
-    int64_t extra = 0;
 
     *matched = 1;
     KFE_TRY(open_index(csv, &index));
@@ -206,12 +233,7 @@ static kfe_status match_names(kfe_i_csv *csv, const kfe_i_expected_view *view, i
     }
     csv->dialect.label = field >= 0 && csv->dialect.place[field] < 0 ? field : -1; /* a column is no label */
     csv->cols = view->count;
-    for (int64_t j = 0; j < csv->dialect.fields; j++)
-        extra += !has_use(&csv->dialect, j);
-    if (extra > 0)
-        kfe_i_log(csv->ctx, KFE_LOG_NOTICE, "%s: %lld column%s that the model does not know %s ignored",
-                  csv->block.source->name, (long long)extra, extra == 1 ? "" : "s",
-                  extra == 1 ? "is" : "are");
+    KFE_TRY(report_unknown(csv));
 cleanup:
     close_index(csv, &index);
     return status;
