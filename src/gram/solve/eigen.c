@@ -52,6 +52,8 @@ enum {
 /* A basis of 25 blocks takes at most this share of the memory that is left. */
 #define KFE_BASIS_SHARE 0.05
 #define KFE_DEVICE_BASIS_SHARE 0.2
+/* Inner products of an image with the basis that are below this share of the largest are rounding. */
+#define KFE_COUPLING_ROUNDING 1e-11
 
 typedef struct eigen_state {
     kfe_context *ctx;
@@ -65,7 +67,8 @@ typedef struct eigen_state {
     kfe_i_long swap;               /* n × (k + block), packed */
     double *inner;                 /* VᵀGV, capacity × capacity */
     double *projected;             /* a copy of it, size × size, which the eigensolver destroys */
-    double *ritz_values, *ritz;    /* its eigenvalues and vectors */
+    double *ritz_values, *ritz;    /* its leading eigenvalues and vectors, size × found */
+    int64_t found;                 /* as many as a restart may keep */
     double *small;                 /* capacity × capacity */
     double *residuals;             /* k + block */
     double rounding;               /* residuals below this are rounding error of the operator */
@@ -123,11 +126,35 @@ cleanup:
     return status;
 }
 
-/* The same for the image of the last `count` vectors of the basis: VᵀGV already has the inner products. */
+/* The first vector of the basis whose inner product with the image of the last `count` vectors is more than rounding. By symmetry it
+ * belongs to the block before the last one, unless that one came from a restart. */
+static int64_t first_coupled(const eigen_state *s, int64_t count)
+{
+    int64_t first = 0;
+    double largest = 0;
+
+    for (int64_t i = 0; i < s->size; i++)
+        for (int64_t j = s->size - count; j < s->size; j++)
+            largest = fmax(largest, fabs(s->inner[i * s->capacity + j]));
+    for (; first < s->size; first++)
+        for (int64_t j = s->size - count; j < s->size; j++)
+            if (!(fabs(s->inner[first * s->capacity + j]) <= KFE_COUPLING_ROUNDING * largest))
+                return first;
+    return first;
+}
+
+/* The same for the image of the last `count` vectors of the basis: VᵀGV already has the inner products, and those that are rounding
+ * are left to the second pass. */
 static kfe_status project_out_image(eigen_state *s, int64_t count)
 {
-    return kfe_i_space_combine(&s->space, -1, basis_of(s), s->inner + s->size - count, s->capacity, 1,
-                               packed(&s->candidate, count));
+    int64_t first = first_coupled(s, count);
+    kfe_i_span coupled = {
+        .memory = &s->basis, .first = first, .count = s->size - first, .stride = s->capacity};
+
+    if (coupled.count == 0)
+        return KFE_OK;
+    return kfe_i_space_combine(&s->space, -1, coupled, s->inner + first * s->capacity + s->size - count,
+                               s->capacity, 1, packed(&s->candidate, count));
 }
 
 /* candidate (n × count) ← an orthonormal basis of its columns, as many as are independent. The columns are
@@ -217,8 +244,9 @@ cleanup:
 
 static kfe_status rayleigh_ritz(eigen_state *s)
 {
+    s->found = kfe_i_least(s->size, s->k + s->block);
     kfe_i_copy_block(s->size, s->size, s->inner, s->capacity, s->projected, s->size);
-    return kfe_i_symmetric_eigen_with(s->ctx, s->size, s->projected, s->size, s->ritz_values, s->ritz,
+    return kfe_i_symmetric_eigen_with(s->ctx, s->size, s->projected, s->found, s->ritz_values, s->ritz,
                                       s->work);
 }
 
@@ -231,8 +259,8 @@ static kfe_status find_residuals(eigen_state *s, int64_t count, double *largest)
 
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < count; j++)
-            s->small[i * count + j] = -s->ritz_values[j] * s->ritz[i * m + j];
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, image_of(s), s->ritz, m, 0, swap));
+            s->small[i * count + j] = -s->ritz_values[j] * s->ritz[i * s->found + j];
+    KFE_TRY(kfe_i_space_combine(&s->space, 1, image_of(s), s->ritz, s->found, 0, swap));
     KFE_TRY(kfe_i_space_combine(&s->space, 1, basis_of(s), s->small, count, 1, swap));
     KFE_TRY(kfe_i_space_squares(&s->space, swap, s->residuals));
     *largest = 0;
@@ -246,12 +274,11 @@ cleanup:
 static kfe_status restart(eigen_state *s, int64_t keep)
 {
     kfe_status status = KFE_OK;
-    int64_t m = s->size;
     kfe_i_span swap = packed(&s->swap, keep);
 
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, basis_of(s), s->ritz, m, 0, swap));
+    KFE_TRY(kfe_i_space_combine(&s->space, 1, basis_of(s), s->ritz, s->found, 0, swap));
     KFE_TRY(kfe_i_space_copy(&s->space, swap, kfe_i_span_of(&s->basis, keep, s->capacity)));
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, image_of(s), s->ritz, m, 0, swap));
+    KFE_TRY(kfe_i_space_combine(&s->space, 1, image_of(s), s->ritz, s->found, 0, swap));
     KFE_TRY(kfe_i_space_copy(&s->space, swap, kfe_i_span_of(&s->image, keep, s->capacity)));
     s->size = keep;
     for (int64_t i = 0; i < keep; i++)
@@ -367,6 +394,16 @@ static void free_copies(kfe_context *ctx, saved_vectors *copy)
     kfe_i_free(ctx, copy->candidate);
 }
 
+/* A bound from below of the largest eigenvalue, without its sign; Rayleigh quotients stand for the negative ones. */
+static double norm_of(const eigen_state *s)
+{
+    double norm = fabs(s->ritz_values[0]);
+
+    for (int64_t i = 0; i < s->size; i++)
+        norm = fmax(norm, fabs(s->inner[i * s->capacity + i]));
+    return norm;
+}
+
 static kfe_status iterate(eigen_state *s, double tolerance, double *reached)
 {
     kfe_status status = KFE_OK;
@@ -394,7 +431,7 @@ static kfe_status iterate(eigen_state *s, double tolerance, double *reached)
         double residual = INFINITY;
         if (s->size >= s->k)
             KFE_TRY(find_residuals(s, s->k, &residual));
-        double norm = fmax(fabs(s->ritz_values[0]), fabs(s->ritz_values[s->size - 1]));
+        double norm = norm_of(s);
         *reached = norm > 0 ? residual / norm : 0;
         converged = *reached <= tolerance || residual <= s->rounding;
         if (converged || added == 0 || products == MAX_PRODUCTS)
@@ -498,7 +535,7 @@ static kfe_status krylov_eigen(eigen_state *s, int on_device, double tolerance, 
         kfe_i_gram_centred_inner(s->gram) ? kfe_i_gram_centred_inner(s->gram) : s->gram, &s->rounding));
     KFE_TRY(iterate(s, tolerance, &reached));
     memcpy(eigenvalues, s->ritz_values, (size_t)s->k * sizeof *eigenvalues);
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, basis_of(s), s->ritz, s->size, 0, packed(&s->swap, s->k)));
+    KFE_TRY(kfe_i_space_combine(&s->space, 1, basis_of(s), s->ritz, s->found, 0, packed(&s->swap, s->k)));
     KFE_TRY(kfe_i_space_get(&s->space, packed(&s->swap, s->k), vectors));
 cleanup:
     return status;
