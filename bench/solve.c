@@ -6,6 +6,8 @@
  *                                       factorisation, the faster of double and single precision
  *        bench_solve ways N [NOISE]     every way of solving at several ridges: predicted and measured seconds; less
  *                                       noise makes the spectrum fall faster
+ *        bench_solve large N MEGABYTES  hsic with defaults and a memory limit beside a Cholesky factorisation in single
+ *                                       precision at the rate of sgemm
  *
  * Seconds are processor seconds divided by the number of threads, or wall seconds where those are less: on a busy machine
  * wall time measures its other programs.
@@ -265,6 +267,48 @@ static void bench_ways(int64_t n)
     free_sample(&s);
 }
 
+/* ---- a matrix that is as large as the memory ---- */
+
+/* Operations per second of a large product, the best of some tries. */
+static double sgemm_rate(kfe_context *ctx)
+{
+    enum { ORDER = 4096, TRIES = 3 };
+    int64_t entries = (int64_t)ORDER * ORDER;
+    float *a = malloc((size_t)(3 * entries) * sizeof *a);
+    double best = INFINITY;
+
+    for (int64_t i = 0; i < 3 * entries; i++)
+        a[i] = (float)(i % 17) / 17;
+    for (int i = 0; i < TRIES; i++) {
+        stamp start = now();
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, ORDER, ORDER, ORDER, 1, a, ORDER, a + entries,
+                    ORDER, 0, a + 2 * entries, ORDER);
+        best = fmin(best, since(ctx, start));
+    }
+    free(a);
+    return 2.0 * ORDER * ORDER * ORDER / best;
+}
+
+static void bench_large(int64_t n, int64_t megabytes)
+{
+    sample s;
+
+    make_sample(n, &s);
+    kfe_context_on_log(s.ctx, print_log, NULL);
+    check(s.ctx, kfe_context_set_memory(s.ctx, megabytes * 1000000));
+    kfe_data *data = wrap(&s);
+    double rate = sgemm_rate(s.ctx);
+    double floor = (double)n * (double)n * (double)n / 3 / rate;
+    double seconds = fit_seconds(&s, data, "hsic");
+    printf("| hsic with defaults, rbf, n=%lld, d=%d, limit %lld MB, peak %.2f GB; floor: n^3/3 at sgemm's "
+           "%.0f Gflop/s | "
+           "%.1f | %.1f | %.2f | <= 1.50 |\n",
+           (long long)n, COLUMNS, (long long)megabytes, bench_peak_memory() / 1e9, 1e-9 * rate, seconds,
+           floor, seconds / floor);
+    kfe_data_free(data);
+    free_sample(&s);
+}
+
 int main(int count, char **arguments)
 {
     int64_t n = count > 2 ? atoll(arguments[2]) : 4000;
@@ -274,6 +318,8 @@ int main(int count, char **arguments)
         noise = atof(arguments[3]);
     if (count > 1 && strcmp(arguments[1], "ways") == 0)
         bench_ways(n);
+    else if (count > 3 && strcmp(arguments[1], "large") == 0)
+        bench_large(n, atoll(arguments[3]));
     else
         bench_fits(n, repeats < MOST_REPEATS ? repeats : MOST_REPEATS);
     return 0;

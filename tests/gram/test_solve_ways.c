@@ -262,6 +262,57 @@ static void test_decay_decides(void **state)
     assert_true(kfe_i_cg_iterations(1, 1e-10) < kfe_i_cg_iterations(100, 1e-10));
 }
 
+/* ---- predicted against measured seconds ---- */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { TIMED = 0 };
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+enum { TIMED = 0 };
+#else
+enum { TIMED = 1 };
+#endif
+#else
+enum { TIMED = 1 };
+#endif
+
+/* Measured / predicted seconds of the way that is chosen; other programs disturb both, so that the best of some tries counts. */
+static double best_ratio(kfe_context *ctx, double ridge)
+{
+    enum { LARGE = 3200, COLUMNS = 5, TRIES = 6 };
+    double *right = support_random(11, (int64_t)LARGE * COLUMNS);
+    double *solution = support_random(12, (int64_t)LARGE * COLUMNS);
+    double best = INFINITY;
+    engine_problem p;
+
+    assert_ok(ctx, engine_open(ctx, engine_case_named("ordinary"), LARGE, 0, &p));
+    for (int i = 0; i < TRIES && !(fabs(log(best)) < log(2)); i++) {
+        kfe_i_solve_report report = {0};
+        ctx->rates.threads = 0; /* measured anew */
+        assert_ok(ctx, kfe_i_gram_solve_by(p.gram, ridge, right, COLUMNS, KFE_TOLERANCE, solution,
+                                           KFE_SOLVE_AUTO, &report));
+        assert_true(report.predicted > 0 && report.way == report.first);
+        double ratio = report.seconds / report.predicted;
+        best = fabs(log(ratio)) < fabs(log(best)) ? ratio : best;
+    }
+    engine_close(&p);
+    free(right);
+    free(solution);
+    return best;
+}
+
+/* One ridge that conjugate gradients solve in a few iterations, and one that needs a factorisation. */
+static void test_predictions(void **state)
+{
+    static const double ridges[] = {100, 1e-4};
+
+    for (int r = 0; TIMED && r < 2; r++) {
+        double ratio = best_ratio(*state, ridges[r]);
+        if (!(ratio > 0.5 && ratio < 2))
+            fail_msg("ridge %g: measured %.2f times the predicted seconds", ridges[r], ratio);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -274,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_among),
         cmocka_unit_test(test_rates),
         cmocka_unit_test(test_decay_decides),
+        cmocka_unit_test(test_predictions),
     };
     return cmocka_run_group_tests(tests, support_single_setup, support_context_teardown);
 }
