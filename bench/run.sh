@@ -78,6 +78,12 @@ trap 'rm -f "$out"' EXIT
         "$bench/bench_pursuit" smc 1000000 400 500
     fi
     echo
+    echo "## rfm against its solves and products (target: 1.3), and on a million rows"
+    echo
+    "$bench/bench_rfm" fit $([[ -z $quick ]] && echo 20000 100 1 || echo 3000 100 3)
+    echo
+    "$bench/bench_rfm" landmarks $([[ -z $quick ]] && echo 1000000 100 2000 || echo 50000 100 500)
+    echo
     echo "## hsic-mkl: weights of 4 kernels, n = 900, by each solver to a relative gap of 1e-8 (target: gradient 5 times as fast as silp)"
     echo
     "$bench/bench_mkl" 900 gradient silp $([[ -n $quick ]] || echo sdp)

@@ -152,7 +152,7 @@ class Extractor(Explaining, Partial, ClassNamePrefixFeaturesOutMixin, Transforme
 
     def _may_use_target(self) -> bool:
         """Whether y is used if it is given: a rule of the user may, and kcca compares one view with it."""
-        return hasattr(self, "rule") or self._entry.has(tables.REGRESSION)
+        return hasattr(self, "rule") or self._entry.compares_views
 
     def _target_kind(self) -> str:
         """The kind of y that the estimator accepts. If the method accepts both kinds, the parameter task or y itself
@@ -456,8 +456,7 @@ class Extractor(Explaining, Partial, ClassNamePrefixFeaturesOutMixin, Transforme
         features hold less of the columns than those of pca."""
         is_regressor = getattr(self, "_estimator_type", None) == "regressor"
         unsupervised = self._entry.has(tables.KERNELS) and not self._entry.has(tables.SUPERVISION)
-        compares_views = unsupervised and self._entry.has(tables.REGRESSION)
-        return (is_regressor or compares_views) and unsupervised and self._entry.name != "none"
+        return (is_regressor or self._entry.compares_views) and unsupervised and self._entry.name != "none"
 
     def _skipped_checks(self) -> dict[str, str]:
         """Checks of scikit-learn that do not apply, and why."""

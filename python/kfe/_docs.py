@@ -197,7 +197,7 @@ def _global_attributes(entry: Entry) -> list[str]:
 
 def _attributes(entry: Entry, kind: str) -> list[str]:
     lines = _localized_attributes() if is_localized(entry) else _global_attributes(entry)
-    if kind == "Classifier" or (not kind and entry.has(tables.SUPERVISION)):
+    if kind == "Classifier" or (not kind and (entry.has(tables.SUPERVISION) or entry.compares_views)):
         lines += _item("classes_", "ndarray of shape (n_classes,)", "The labels, if y was labels.")
     lines += _item("records_", "dict of ndarray",
                    "All that the fit recorded. Each record is also an attribute of its name with an underscore: "

@@ -75,6 +75,11 @@ class Entry(NamedTuple):
     def has(self, flag: int) -> bool:
         return bool(self.flags & flag)
 
+    @property
+    def compares_views(self) -> bool:
+        """Whether this is kcca or its like, which needs no target and takes one in place of a second view."""
+        return self.has(REGRESSION) and self.has(MULTIVIEW) and not self.has(SUPERVISION)
+
 
 def python_name(name: str, taken: frozenset[str] = RESERVED) -> str:
     name = name.replace("-", "_")

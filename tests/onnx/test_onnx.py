@@ -226,7 +226,7 @@ def test_missing_values_are_filled(tmp_path):
     compare(tmp_path, model, {"X": z}, [tmp_path / "test.csv"])
 
 
-@pytest.mark.parametrize("method", ["lmkl", "sldr", "mkl", "hsic-mkl", "kfd"])
+@pytest.mark.parametrize("method", ["lmkl", "sldr", "mkl", "hsic-mkl", "kfd", "kcca", "kgcca"])
 def test_views(tmp_path, method):
     x, y = rows(8, 60, classes=2, cols=7)
     z, _ = rows(9, 20, classes=2, cols=7)
