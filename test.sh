@@ -30,6 +30,7 @@ python    the Python package, and the library against scikit-learn
 cli       the command line as a user sees it
 docs      commands and programs in the documentation; the site, warnings as errors
 install   install, pkg-config, find_package, man pages, completion
+mpi       several processes: every method with every kernel in three, the command line in 1, 2, 3, 4 and 7, and two hosts
 cuda      the plug-in for NVIDIA GPUs, compiled where nvcc is installed; what it exports and links, and what it says without a GPU
 recipe    CONTRIBUTING.md's recipe for a new method, done as it stands there
 fuzz      replay all corpora, then run each harness for FUZZ_SECONDS
@@ -52,6 +53,15 @@ stage_docs() {
 }
 stage_install() { build_gcc && run_tests build -L '^install$'; }
 stage_recipe() { build_gcc && run_tests build -L '^recipe$'; }
+stage_mpi() {
+    command -v mpirun > /dev/null || { echo "skipped: mpirun is not installed"; return 77; }
+    build_gcc || return
+    local result=0
+    KFE_TEST_ALL=1 KFE_TEST_CLUSTER=1 KFE_DEVICE_PATH=$PWD/build tests/mpi/launch.sh 3 build/tests/mpi/mpi_processes &&
+        count 1 0 0 || result=1
+    KFE=$PWD/build/cli/kfe tests/mpi/run.sh && count 1 0 0 || result=1
+    return "$result"
+}
 stage_cuda() {
     local nvcc
     nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc) || { echo "skipped: nvcc is not installed"; return 77; }

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes against threads on one machine: the same fit by 1 thread, by 2 threads, and by 1, 2 and 4 processes of one thread.
 
-usage: bench/mpi.py KFE [REPEATS]
+usage: bench/mpi.py KFE [REPEATS]          ROWS=5000: rows of the data
+       bench/mpi.py KFE [REPEATS] --weak   weak scaling: 1 process on ROWS/√2 rows and 2 on ROWS, the same work for each
 
 Prints the median of the seconds that kfe reports and of the processor seconds of all processes together; the latter includes starting
 them and reading the data, and tells more on a busy machine.
@@ -15,12 +16,15 @@ import subprocess
 import sys
 import tempfile
 
-KFE, REPEATS = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 3
+WEAK = "--weak" in sys.argv
+WORDS = [word for word in sys.argv[1:] if word != "--weak"]
+KFE, REPEATS = os.path.abspath(WORDS[0]), int(WORDS[1]) if len(WORDS) > 1 else 3
 LAUNCH = ["mpirun", "--oversubscribe", "--bind-to", "none"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
 FITS = {
     "kpca, stored": ["-m", "kpca", "-k", "rbf", "--dim", "10", "--gram", "f64"],
     "kpca, not stored": ["-m", "kpca", "-k", "rbf", "--dim", "10", "--gram", "tiled"],
     "hsic": ["-m", "hsic", "-k", "rbf", "--lambda", "1"],
+    "sma": ["-m", "sma", "-k", "rbf", "--dim", "100"],
 }
 WAYS = {"1 thread": (0, 1), "2 threads": (0, 2), "1 process": (1, 1), "2 processes": (2, 1), "4 processes": (4, 1)}
 
@@ -30,18 +34,33 @@ def processor_seconds():
     return used.ru_utime + used.ru_stime
 
 
-def measure(folder, flags, ranks, threads):
+def measure(folder, flags, ranks, threads, data="waves.csv"):
     launch = [*LAUNCH, "-n", str(ranks)] if ranks else []
     before = processor_seconds()
-    done = subprocess.run([*launch, KFE, "fit", *flags, "--threads", str(threads), "waves.csv", "-o", "m.kfe"],
+    done = subprocess.run([*launch, KFE, "fit", *flags, "--threads", str(threads), data, "-o", "m.kfe"],
                           cwd=folder, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL,
                           env={**os.environ, "OMP_WAIT_POLICY": "passive"})
     wall = float(re.search(r"([0-9.]+) s, written", done.stdout + done.stderr).group(1))
     return wall, processor_seconds() - before
 
 
+def weak(rows):
+    """Kernel values grow with the square of the rows: with √2 times the rows, two processes have as many each as one had."""
+    with tempfile.TemporaryDirectory() as folder:
+        for ranks, count in ((1, round(rows / 2 ** 0.5)), (2, rows)):
+            subprocess.run([KFE, "generate", "waveform", "--n", str(count), "-o", f"{ranks}.csv"], cwd=folder, check=True)
+        print(f"{rows} rows, load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores, median of {REPEATS}")
+        for name, flags in FITS.items():
+            pairs = [[measure(folder, flags, ranks, 1, f"{ranks}.csv")[0] for ranks in (1, 2)] for _ in range(REPEATS)]
+            one, two = (statistics.median(column) for column in zip(*pairs))
+            print(f"{name:18} 1 process {one:8.2f} s   2 processes {two:8.2f} s   efficiency {100 * one / two:.0f} %", flush=True)
+
+
 def main():
     rows = os.environ.get("ROWS", "5000")
+    if WEAK:
+        weak(int(rows))
+        return
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([KFE, "generate", "waveform", "--n", rows, "-o", "waves.csv"], cwd=folder, check=True)
         print(f"{rows} rows, load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores, median of {REPEATS}")

@@ -10,6 +10,7 @@
 #include "accumulate/accumulator.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "kernel/expansion.h"
 #include "model/moments.h"
 
 typedef struct finishing {
@@ -19,6 +20,7 @@ typedef struct finishing {
     kfe_i_sums sums;     /* of the scaled columns */
     kfe_i_sums features; /* of the features */
     kfe_i_solution solution;
+    double *marks; /* landmarks × summed columns: those of the landmarks themselves; NULL: not wanted */
 } finishing;
 
 static void release(finishing *f)
@@ -27,6 +29,7 @@ static void release(finishing *f)
     kfe_i_sums_free(&f->sums);
     kfe_i_sums_free(&f->features);
     kfe_i_solution_free(&f->solution);
+    kfe_i_free(f->ctx, f->marks);
 }
 
 /* ---- checks ---- */
@@ -156,7 +159,30 @@ cleanup:
 
 /* ---- projector ---- */
 
-/* Coefficients W of linear methods as they are, of kernels TW. */
+/* Only the landmarks that were picked stay in the model. */
+static kfe_status take_picked(finishing *f)
+{
+    kfe_status status = KFE_OK;
+    kfe_model *model = f->model;
+    kfe_i_solution *s = &f->solution;
+    kfe_i_table picked = {0};
+
+    for (int v = 0; v < model->view_count; v++) {
+        if (model->views[v].support.rows == 0)
+            continue;
+        KFE_TRY(kfe_i_table_gather(f->ctx, &model->views[v].support, s->index, s->rows, &picked));
+        kfe_i_table_free(&model->views[v].support);
+        model->views[v].support = picked;
+    }
+    kfe_i_free(f->ctx, model->coefficients);
+    model->coefficients = s->coefficients;
+    s->coefficients = NULL;
+    model->rows = s->rows;
+cleanup:
+    return status;
+}
+
+/* Coefficients W of linear methods as they are, of kernels TW, or those on picked landmarks. */
 static kfe_status take_coefficients(finishing *f)
 {
     kfe_status status = KFE_OK;
@@ -164,7 +190,9 @@ static kfe_status take_coefficients(finishing *f)
     kfe_i_solution *s = &f->solution;
     double *product = NULL;
 
-    if (model->projector == KFE_PROJECT_IDENTITY) {
+    if (s->kind == KFE_SOLUTION_DUAL) {
+        KFE_TRY(take_picked(f));
+    } else if (model->projector == KFE_PROJECT_IDENTITY) {
         model->projector = KFE_PROJECT_LINEAR;
         model->rows = s->rows;
         model->coefficients = s->coefficients;
@@ -209,6 +237,41 @@ cleanup:
     return status;
 }
 
+/* The summed columns of the landmarks: κ(S, S)·T. */
+static kfe_status make_marks(finishing *f)
+{
+    kfe_status status = KFE_OK;
+    const kfe_model *map = f->from->map;
+    kfe_i_table *supports = NULL;
+
+    KFE_ALLOC_ZERO(f->ctx, supports, map->view_count);
+    KFE_ALLOC(f->ctx, f->marks, map->rows * map->dim);
+    for (int v = 0; v < map->view_count; v++)
+        supports[v] = map->views[v].support; /* borrowed */
+    KFE_TRY(kfe_i_expand(f->ctx, &map->kernels, supports, supports, map->coefficients, map->dim, f->marks));
+cleanup:
+    kfe_i_free(f->ctx, supports);
+    return status;
+}
+
+/* The sums of features that are kernel expansions on some of the landmarks. */
+static kfe_status sum_picked(finishing *f)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_solution *s = &f->solution;
+    int64_t cols = f->sums.cols;
+    double *w = NULL;
+
+    KFE_ALLOC_ZERO(f->ctx, w, cols * s->dim);
+    for (int64_t i = 0; i < s->rows; i++)
+        cblas_dger(CblasRowMajor, (blasint)cols, (blasint)s->dim, 1, f->marks + s->index[i] * cols, 1,
+                   s->coefficients + i * s->dim, 1, w, (blasint)s->dim);
+    KFE_TRY(kfe_i_sums_map(&f->sums, w, s->dim, s->offset, &f->features));
+cleanup:
+    kfe_i_free(f->ctx, w);
+    return status;
+}
+
 static kfe_status run_method(finishing *f)
 {
     kfe_status status = KFE_OK;
@@ -221,9 +284,16 @@ static kfe_status run_method(finishing *f)
         problem.sample = &a->sample;
         problem.sample_target = &sample_target;
     }
+    if (a->spec->method->takes_marks) {
+        KFE_TRY(make_marks(f));
+        problem.marks = f->marks;
+        problem.landmarks = a->map->rows;
+    }
     KFE_TRY(a->spec->method->fit_sums(f->ctx, &problem, a->spec->settings, &f->solution));
     if (f->solution.kind == KFE_SOLUTION_IDENTITY)
         return kfe_i_sums_copy(&f->sums, &f->features);
+    if (f->solution.kind == KFE_SOLUTION_DUAL)
+        return sum_picked(f);
     KFE_TRY(kfe_i_sums_map(&f->sums, f->solution.coefficients, f->solution.dim, f->solution.offset,
                            &f->features));
 cleanup:
@@ -255,7 +325,7 @@ static kfe_status learn_moments(finishing *f)
 {
     int linear = f->solution.kind == KFE_SOLUTION_PRIMAL && f->model->projector == KFE_PROJECT_LINEAR;
 
-    if (f->solution.kind != KFE_SOLUTION_PRIMAL || (!linear && !f->from->spec->learner))
+    if (f->solution.kind == KFE_SOLUTION_IDENTITY || (!linear && !f->from->spec->learner))
         return KFE_OK;
     return kfe_i_moments_from_sums(f->ctx, linear ? &f->sums : NULL, f->model->coefficients, &f->features,
                                    &f->model->moments);
@@ -272,7 +342,7 @@ static kfe_status build(finishing *f)
     KFE_TRY(run_method(f));
     KFE_TRY(train_learner(f));
     KFE_TRY(describe(f));
-    if (f->solution.kind == KFE_SOLUTION_PRIMAL)
+    if (f->solution.kind != KFE_SOLUTION_IDENTITY)
         KFE_TRY(take_coefficients(f));
     KFE_TRY(take_records(f));
     KFE_TRY(learn_moments(f));

@@ -67,6 +67,8 @@ kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec)
 
     if (!spec->method->fit_sums || spec->own_method)
         return refuse_method(ctx, spec);
+    if (spec->method->check_sums)
+        KFE_TRY(spec->method->check_sums(ctx, spec->settings));
     if (kfe_i_accumulator_has_kernel(spec) && spec->fit.landmarks == 0)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "method %s needs {landmarks} to be fitted from sums over rows, for example {landmarks=1000}",
@@ -99,6 +101,7 @@ int kfe_spec_accumulates(const kfe_spec *spec)
     const kfe_i_learner *learner = spec->learner;
 
     return spec->method->fit_sums && !spec->own_method && !has_function(spec) &&
+           (!spec->method->check_sums || spec->method->check_sums(spec->ctx, spec->settings) == KFE_OK) &&
            (!kfe_i_accumulator_has_kernel(spec) || spec->fit.landmarks > 0) &&
            (!learner || (learner->fit_sums && !kfe_i_spec_learns_from_kernel(spec))) &&
            spec->fit.calibration == KFE_CALIBRATION_NONE && !kfe_i_spec_weighs_classes(spec);

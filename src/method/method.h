@@ -95,6 +95,10 @@ typedef struct kfe_i_sum_problem {
     /* Some of the rows and their targets, for what sums cannot decide, such as ridge=auto; NULL: none. */
     const kfe_i_table *sample;
     const kfe_i_target *sample_target;
+    /* With landmarks: their own summed columns, `landmarks` × sums->cols. The kernel value of a row with summed columns f and
+     * landmark l is f·marks[l]. NULL: no landmarks. */
+    const double *marks;
+    int64_t landmarks;
     int rows_at_hand; /* the caller can fit on the rows as well: KFE_EUNSUPPORTED where sums would cost digits */
 } kfe_i_sum_problem;
 
@@ -119,10 +123,13 @@ typedef struct kfe_i_method {
     int weighs_examples;
     kfe_status (*fit)(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
                       kfe_i_solution *out);
-    /* The same from sums: a primal solution, coefficients on the summed columns. KFE_EUNSUPPORTED for settings that need the rows.
+    /* The same from sums: a primal solution, coefficients on the summed columns, or a dual one on some of the landmarks. KFE_EUNSUPPORTED for settings that need the rows.
      * NULL: always needs them. */
     kfe_status (*fit_sums)(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
                            kfe_i_solution *out);
+    /* Refuses settings that need the rows before the first one is read; NULL: fit_sums takes all. */
+    kfe_status (*check_sums)(kfe_context *ctx, const void *settings);
+    int takes_marks; /* fit_sums wants the summed columns of the landmarks */
 } kfe_i_method;
 
 /* Whether the method opens Gram operators itself, so that it is given none. */

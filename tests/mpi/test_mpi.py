@@ -180,20 +180,34 @@ def test_standard_input_is_refused(kfe):
     assert len(problem_of(done)) == 1 and "standard input" in done.stderr and kfe.files() == []
 
 
-@pytest.mark.parametrize("ranks, method", [(2, "pca"), (3, "kfd"), (7, "kfd")])
+@pytest.mark.parametrize("ranks, method", [(2, "pca"), (3, "kfd"), (7, "kfd"), (3, "sma"), (2, "smc"), (3, "skfa"), (2, "rkopls")])
 def test_streams_are_divided(kfe, ranks, method):
     """Four files: two and three processes divide the files, seven the parts of them. Sums in another order round otherwise."""
     names = []
     for seed in range(4):
         name, x = write_data(kfe, 500 + seed, seed=seed, name=f"train-{seed}.csv")
         names.append(name)
-    flags = ["--landmarks", 40, "-k", f"rbf:gamma={GAMMA}", "--ridge", RIDGE] if method == "kfd" else []
+    flags = ["--landmarks", 40, "-k", f"rbf:gamma={GAMMA}"] if method != "pca" else []
+    flags += ["--ridge", RIDGE] if method in ("kfd", "rkopls") else []
     for n in (0, ranks):
         kfe.run(n, "fit", "-q", "--stream", "-m", method, *flags, *names, "-o", f"{n}.kfe")
         kfe.run(0, "transform", "-q", f"{n}.kfe", names[0], "-o", f"{n}.csv")
     alone, together = kfe.numbers("0.csv"), kfe.numbers(f"{ranks}.csv")
     tolerance = 16 * 2006 * np.finfo(float).eps * sensitivity(x, 5)
     assert np.abs(alone - together).max() <= tolerance * np.abs(alone).max()
+
+
+def test_a_share_that_is_missing_or_differs_is_told(kfe):
+    names = [write_data(kfe, 300, seed=seed, name=f"train-{seed}.csv")[0] for seed in range(3)]
+    stream = ["fit", "-q", "--stream", "-m", "pca", *names, "-o", "m.kfe"]
+    whole = kfe.path("train-2.csv").read_text()
+    kfe.path("train-2.csv").write_text("\n".join(line.split(",", 1)[1] for line in whole.splitlines()) + "\n")
+    done = kfe.run(3, *stream, status=2)
+    assert len(problem_of(done)) == 1 and "process 2 of 3: " in done.stderr and "column" in done.stderr
+    kfe.path("train-2.csv").unlink()
+    done = kfe.run(3, *stream, status=2)
+    assert len(problem_of(done)) == 1 and "train-2.csv" in done.stderr and "cannot open" in done.stderr
+    assert kfe.files() == ["train-0.csv", "train-1.csv"]
 
 
 # ---- Python ----
@@ -428,6 +442,28 @@ def test_a_state_of_another_fit_is_told_once(kfe):
     kfe.path("fit.state").write_text("x\n")
     done = kfe.run(3, *fit, status=2)
     assert len(problem_of(done)) == 1 and "not a checkpoint of kfe" in done.stderr
+
+
+# ---- two hosts ----
+
+
+def test_two_hosts(kfe):
+    """Two network namespaces with names of their own are two machines for MPI; where the kernel has tc netem, 1 ms apart."""
+    data, x = write_data(kfe, 701)
+    script = pathlib.Path(__file__).resolve().parent / "hosts.sh"
+    fit = ["fit", "-v", "-m", "kpca", "-k", f"rbf:gamma={GAMMA}", "--scale", "none", *METHODS["kpca"], data, "-o"]
+    done = subprocess.run([script, "1ms", os.path.abspath(kfe.command(0)[0]), *map(str, fit), "hosts.kfe"], cwd=kfe.folder,
+                          timeout=300, capture_output=True, text=True, env=ENVIRONMENT, stdin=subprocess.DEVNULL)
+    if done.returncode == 77:
+        pytest.skip(done.stdout.strip())
+    assert done.returncode == 0, done.stderr
+    assert "2 on this machine" in done.stderr, done.stderr
+    kfe.run(0, *fit, "alone.kfe")
+    for model in ("hosts", "alone"):
+        kfe.run(0, "transform", "-q", f"{model}.kfe", data, "-o", f"{model}.csv")
+    alone, together = kfe.numbers("alone.csv"), kfe.numbers("hosts.csv")
+    tolerance = 16 * len(x) * np.finfo(float).eps * max(1.0, sensitivity(x, 5)) + 1e-10 * sensitivity(x, 5)
+    assert np.abs(alone - together).max() <= tolerance * np.abs(alone).max()
 
 
 # ---- launchers ----

@@ -38,7 +38,7 @@ int64_t kfe_i_pool_size(const kfe_i_pursuit *p)
 {
     int64_t columns = p->settings->columns;
 
-    return columns == 0 || columns > p->n ? p->n : columns;
+    return columns == 0 || columns > p->candidates ? p->candidates : columns;
 }
 
 int kfe_i_pool_is_small(const kfe_i_pursuit *p, int64_t size)
@@ -79,7 +79,7 @@ cleanup:
 /* Queues all examples that may still become candidates, in random order; in their own if all of them are in the pool. */
 static void shuffle_examples(kfe_i_pool *pool)
 {
-    int64_t n = pool->pursuit->n;
+    int64_t n = pool->pursuit->candidates;
 
     pool->queue.next = pool->queue.waiting = 0;
     for (int64_t i = 0; i < n; i++)
@@ -213,6 +213,16 @@ cleanup:
 
 /* ---- products for directions of several examples ---- */
 
+/* Between the candidates of two places. */
+static double kernel_value(const kfe_i_pool *pool, int64_t a, int64_t b)
+{
+    const kfe_i_pursuit *p = pool->pursuit;
+
+    if (p->gram)
+        return pool->columns.wide[a * p->n + pool->example[b]];
+    return p->given.inner[pool->example[a] * p->given.count + pool->example[b]] / p->kernel_unit;
+}
+
 /* Eq. (8) needs kernel values, eq. (10) products of residual columns; both from columns in double precision. */
 static void fill_products(kfe_i_pool *pool)
 {
@@ -222,7 +232,7 @@ static void fill_products(kfe_i_pool *pool)
     if (p->aim == KFE_AIM_COVARIANCE) {
         for (int64_t a = 0; a < size; a++)
             for (int64_t b = 0; b < size; b++)
-                pool->products[a * size + b] = pool->columns.wide[a * p->n + pool->example[b]];
+                pool->products[a * size + b] = kernel_value(pool, a, b);
         return;
     }
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (blasint)size, (blasint)p->n, 1, pool->columns.wide,
@@ -280,8 +290,8 @@ kfe_status kfe_i_pool_begin(kfe_context *ctx, const kfe_i_pursuit *p, kfe_i_pool
     KFE_ALLOC(ctx, out->work.chunk_work, chunk_work_size(p));
     if (needs_norms(p) && !p->device_pool)
         KFE_ALLOC(ctx, out->work.thin_work, kfe_i_thin_work(p->found.most, p->n));
-    KFE_ALLOC(ctx, out->queue.order, p->n);
-    KFE_ALLOC_ZERO(ctx, out->queue.spent, p->n);
+    KFE_ALLOC(ctx, out->queue.order, p->candidates);
+    KFE_ALLOC_ZERO(ctx, out->queue.spent, p->candidates);
     kfe_i_rng_init(&out->queue.rng, ctx->seed, KFE_STREAM_COLUMNS);
     KFE_TRY(choose_storage(out));
     KFE_TRY(begin_products(out));
@@ -316,8 +326,8 @@ void kfe_i_pool_list_state(kfe_i_pool *pool, kfe_i_loop *loop)
     KFE_LOOP_ARRAY(loop, pool->products, size * size);
     KFE_LOOP_ARRAY(loop, pool->columns.wide, size * n);
     KFE_LOOP_ARRAY(loop, pool->columns.narrow, size * n);
-    KFE_LOOP_ARRAY(loop, pool->queue.order, n);
-    KFE_LOOP_ARRAY(loop, pool->queue.spent, n);
+    KFE_LOOP_ARRAY(loop, pool->queue.order, pool->pursuit->candidates);
+    KFE_LOOP_ARRAY(loop, pool->queue.spent, pool->pursuit->candidates);
     KFE_LOOP_VALUE(loop, pool->queue.next);
     KFE_LOOP_VALUE(loop, pool->queue.waiting);
     KFE_LOOP_VALUE(loop, pool->queue.rng);

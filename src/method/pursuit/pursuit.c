@@ -246,7 +246,13 @@ static kfe_status run_anywhere(kfe_i_pursuit *p)
 
 kfe_status kfe_i_pursuit_columns(const kfe_i_pursuit *p, const int64_t *index, int64_t count, double *out)
 {
-    kfe_status status = kfe_i_gram_columns(p->gram, index, count, out);
+    kfe_status status = KFE_OK;
+
+    if (p->gram)
+        status = kfe_i_gram_columns(p->gram, index, count, out);
+    for (int64_t i = 0; !p->gram && i < p->n; i++)
+        for (int64_t c = 0; c < count; c++)
+            out[i * count + c] = p->given.columns[i * p->given.count + index[c]];
 
     for (int64_t i = 0; status == KFE_OK && p->kernel_unit != 1 && i < p->n * count; i++)
         out[i] /= p->kernel_unit;
@@ -274,6 +280,14 @@ static kfe_status begin_targets(kfe_i_pursuit *p, const kfe_i_problem *problem)
 
     if (p->aim != KFE_AIM_VARIANCE)
         KFE_TRY(kfe_i_centred_targets(p->ctx, problem->target, &p->target, &p->targets, &p->unit));
+cleanup:
+    return status;
+}
+
+static kfe_status begin_residual(kfe_i_pursuit *p)
+{
+    kfe_status status = KFE_OK;
+
     KFE_ALLOC_ZERO(p->ctx, p->residual, p->n * p->targets);
     for (int64_t i = 0; i < p->n * p->targets; i++) {
         p->residual[i] = p->target[i];
@@ -284,28 +298,26 @@ cleanup:
 }
 
 /* Features asked for. One direction rests on one example, so that many classes need more than ten. */
-static int64_t features_asked(const kfe_i_pursuit *p, const kfe_i_problem *problem)
+static int64_t features_asked(const kfe_i_pursuit *p, int64_t classes)
 {
     int64_t for_classes = 0;
 
     if (p->settings->dim > 0)
         return p->settings->dim;
-    if (p->aim != KFE_AIM_VARIANCE && problem->target->task == KFE_TASK_CLASSES)
-        for_classes = AUTO_DIM_PER_CLASS * problem->target->class_count;
+    if (p->aim != KFE_AIM_VARIANCE)
+        for_classes = AUTO_DIM_PER_CLASS * classes;
     return for_classes > AUTO_DIM ? for_classes : AUTO_DIM;
 }
 
-static kfe_status begin(kfe_i_pursuit *p, const kfe_i_problem *problem)
+static kfe_status begin(kfe_i_pursuit *p, int64_t classes)
 {
     kfe_status status = KFE_OK;
 
-    p->n = p->gram->size;
-    int64_t asked = features_asked(p, problem);
-    p->found.most = asked < p->n ? asked : p->n;
-    KFE_TRY(begin_targets(p, problem));
+    int64_t asked = features_asked(p, classes);
+    p->found.most = asked < p->candidates ? asked : p->candidates;
+    KFE_TRY(begin_residual(p));
     KFE_TRY(kfe_i_check_memory(p->ctx, 8.0 * (double)p->n * (double)(p->found.most + p->targets),
                                "the features", "lower {dim}, or raise {memory}"));
-    KFE_TRY(begin_kernel(p, problem));
     KFE_ALLOC(p->ctx, p->found.lengths, p->found.most);
     KFE_ALLOC_ZERO(p->ctx, p->found.triangle, p->found.most * p->found.most);
     KFE_ALLOC(p->ctx, p->found.picks, p->found.most * p->sparsity);
@@ -316,7 +328,7 @@ cleanup:
     return status;
 }
 
-static void free_pursuit(kfe_i_pursuit *p)
+void kfe_i_pursuit_free(kfe_i_pursuit *p)
 {
     kfe_i_free(p->ctx, p->target);
     kfe_i_free(p->ctx, p->residual);
@@ -353,7 +365,7 @@ static void restore_units(kfe_i_pursuit *p)
     scale(found->count, feature, found->lengths);
     scale(found->count * p->targets, p->unit / feature, found->slopes);
     scale(p->n * p->targets, p->unit, p->target);
-    scale(p->n, p->kernel_unit, p->diagonal);
+    scale(p->candidates, p->kernel_unit, p->diagonal);
     p->kernel_unit = 1;
 }
 
@@ -417,7 +429,7 @@ static kfe_status record_progress(const kfe_i_pursuit *p, const int64_t *place, 
     double *covariance = NULL;
     double *alignment = NULL;
     double *evaluations = NULL;
-    double n = kfe_i_gram_mass(p->gram);
+    double n = p->mass;
 
     KFE_ALLOC_ZERO(p->ctx, covariance, p->found.count);
     KFE_ALLOC_ZERO(p->ctx, alignment, p->found.count);
@@ -466,8 +478,7 @@ cleanup:
     return status;
 }
 
-/* Fixes the signs of the features and records the regression coefficients (targets × features) with the same signs. */
-static kfe_status record_regression(const kfe_i_pursuit *p, kfe_i_solution *out)
+kfe_status kfe_i_pursuit_record_regression(const kfe_i_pursuit *p, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     double *signs = NULL;
@@ -507,6 +518,23 @@ int64_t kfe_i_pursuit_column_count(const void *settings, int64_t rows)
     return pool + (dim < rows ? dim : rows) * (1 + kfe_i_pool_refresh(s, pool));
 }
 
+kfe_status kfe_i_pursuit_run(kfe_i_pursuit *p, int64_t classes, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(begin(p, classes));
+    KFE_TRY(run_anywhere(p));
+    if (p->found.count == 0)
+        KFE_FAIL(p->ctx, KFE_EINPUT, "%s: no kernel column %s; check the labels and the kernel's parameters",
+                 p->method, p->aim == KFE_AIM_VARIANCE ? "varies" : "covaries with the target");
+    kfe_i_clamp_dim(p->ctx, p->method, p->settings->dim, p->found.count,
+                    "the other examples explain nothing more");
+    restore_units(p);
+    KFE_TRY(make_solution(p, out));
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit_aim aim,
                              const kfe_i_problem *problem, const kfe_i_pursuit_settings *settings,
                              kfe_i_solution *out)
@@ -534,19 +562,17 @@ kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit
         KFE_TRY(kfe_i_gram_keep(p.gram, 0, &kept));
         p.gram = kept.gram;
     }
-    KFE_TRY(begin(&p, problem));
-    KFE_TRY(run_anywhere(&p));
-    if (p.found.count == 0)
-        KFE_FAIL(ctx, KFE_EINPUT, "%s: no kernel column %s; check the labels and the kernel's parameters",
-                 method, aim == KFE_AIM_VARIANCE ? "varies" : "covaries with the target");
-    kfe_i_clamp_dim(ctx, method, settings->dim, p.found.count, "the other examples explain nothing more");
-    restore_units(&p);
-    KFE_TRY(make_solution(&p, out));
+    p.n = p.candidates = p.gram->size;
+    p.mass = kfe_i_gram_mass(p.gram);
+    KFE_TRY(begin_targets(&p, problem));
+    KFE_TRY(begin_kernel(&p, problem));
+    KFE_TRY(kfe_i_pursuit_run(
+        &p, problem->target->task == KFE_TASK_CLASSES ? problem->target->class_count : 0, out));
     if (centred)
         KFE_TRY(kfe_i_solution_centre(out, centred));
-    KFE_TRY(record_regression(&p, out));
+    KFE_TRY(kfe_i_pursuit_record_regression(&p, out));
 cleanup:
-    free_pursuit(&p);
+    kfe_i_pursuit_free(&p);
     kfe_i_gram_keep_free(&kept);
     kfe_i_gram_free(centred);
     return status;

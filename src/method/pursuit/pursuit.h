@@ -75,19 +75,29 @@ typedef struct kfe_i_pursuit_features {
     double *slopes;    /* most × targets: coefficients of the targets on the features */
 } kfe_i_pursuit_features;
 
+/* Candidates that are known by their columns alone (pursuit_sums.c). */
+typedef struct kfe_i_pursuit_columns_given {
+    int64_t count;
+    const double *columns; /* n × count */
+    const double *inner;   /* count × count: kernel values between candidates */
+} kfe_i_pursuit_columns_given;
+
 typedef struct kfe_i_pursuit {
     kfe_context *ctx;
     const char *method; /* begins messages */
     kfe_i_pursuit_aim aim;
     const kfe_i_pursuit_settings *settings;
     int64_t sparsity;
-    const kfe_i_gram *gram; /* centred if asked for */
-    double kernel_unit;     /* the iterations divide kernel values by this power of four (range.h) */
+    const kfe_i_gram *gram; /* centred if asked for; NULL: `given` */
+    kfe_i_pursuit_columns_given given;
+    double mass;        /* of all rows: their number, or the sum of their weights */
+    int64_t candidates; /* that examples are picked from: n, or those of `given` */
+    double kernel_unit; /* the iterations divide kernel values by this power of four (range.h) */
     int64_t n, targets;
     double unit;                    /* the targets are over this power of four (targets.h) */
     double *target, *residual;      /* n × targets */
     double target_norm;             /* ‖Y‖² */
-    double *diagonal;               /* κ(xᵢ, xᵢ) */
+    double *diagonal;               /* κ(xᵢ, xᵢ) of the candidates */
     kfe_i_device_pool *device_pool; /* columns and features on a device (on_device.c); NULL: in host memory */
     kfe_i_pursuit_features found;
 } kfe_i_pursuit;
@@ -96,16 +106,30 @@ kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit
                              const kfe_i_problem *problem, const kfe_i_pursuit_settings *settings,
                              kfe_i_solution *out);
 
+/* The same from sums over the columns F of landmarks, which are the candidates: a dual solution on them. */
+kfe_status kfe_i_pursuit_fit_sums(kfe_context *ctx, const char *method, kfe_i_pursuit_aim aim,
+                                  const kfe_i_sum_problem *problem, const kfe_i_pursuit_settings *settings,
+                                  kfe_i_solution *out);
+
+/* Refuses settings that need all rows (kfe_i_method). */
+kfe_status kfe_i_pursuit_check_sums(kfe_context *ctx, const void *settings);
+
 /* How many columns of the kernel matrix a fit evaluates (kfe_i_method): the pool, and what each iteration picks and
  * replaces. */
 int64_t kfe_i_pursuit_column_count(const void *settings, int64_t rows);
 
 /* ---- for the files of this folder ---- */
 
+/* The iterations and the solution, for p with targets, kernel unit and diagonal; `classes`: of the target, 0 without. */
+kfe_status kfe_i_pursuit_run(kfe_i_pursuit *pursuit, int64_t classes, kfe_i_solution *out);
+void kfe_i_pursuit_free(kfe_i_pursuit *pursuit);
+/* Fixes the signs of the features and records the regression coefficients (targets × features) with the same signs. */
+kfe_status kfe_i_pursuit_record_regression(const kfe_i_pursuit *pursuit, kfe_i_solution *out);
+
 /* How many columns of a pool of this size each iteration replaces. */
 int64_t kfe_i_pool_refresh(const kfe_i_pursuit_settings *settings, int64_t size);
 
-/* out (n × count) = columns of the operator over kernel_unit. */
+/* out (n × count) = columns of the candidates over kernel_unit. */
 kfe_status kfe_i_pursuit_columns(const kfe_i_pursuit *pursuit, const int64_t *index, int64_t count,
                                  double *out);
 

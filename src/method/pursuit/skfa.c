@@ -17,6 +17,12 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     return kfe_i_pursuit_fit(ctx, "skfa", KFE_AIM_VARIANCE, problem, settings, out);
 }
 
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    return kfe_i_pursuit_fit_sums(ctx, "skfa", KFE_AIM_VARIANCE, problem, settings, out);
+}
+
 const kfe_i_method kfe_i_method_skfa = {
     .name = "skfa",
     .summary =
@@ -26,4 +32,7 @@ const kfe_i_method kfe_i_method_skfa = {
     .params = KFE_PARAM_TABLE(rows, kfe_i_pursuit_settings),
     .columns = kfe_i_pursuit_column_count,
     .fit = fit,
+    .fit_sums = fit_sums,
+    .check_sums = kfe_i_pursuit_check_sums,
+    .takes_marks = 1,
 };

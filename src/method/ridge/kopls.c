@@ -25,27 +25,22 @@
 #include "method/ridge/ridge.h"
 #include "method/shared/targets.h"
 
-typedef struct kopls_settings {
-    int64_t dim;
-    double ridge;
-    int center;
-} kopls_settings;
-
 static const kfe_i_param rows[] = {
-    KFE_DIM_ROW(kopls_settings, dim, "number of features; auto: as many as there are independent targets"),
-    KFE_CHOSEN_RIDGE_ROW(kopls_settings, ridge, "ridge",
+    KFE_DIM_ROW(kfe_i_kopls_settings, dim,
+                "number of features; auto: as many as there are independent targets"),
+    KFE_CHOSEN_RIDGE_ROW(kfe_i_kopls_settings, ridge, "ridge",
                          "penalty mu on the norm of a direction (mu |w|^2); auto: by leave-one-out, in "
                          "closed form (of more than 85 "
                          "examples, on a sample); thousandth: of the mean diagonal of the kernel matrix"),
-    KFE_FLAG(kopls_settings, center, "center", "yes", "centre the kernel in feature space"),
+    KFE_FLAG(kfe_i_kopls_settings, center, "center", "yes", "centre the kernel in feature space"),
 };
 
 /* All but the operator and the targets. */
-static kfe_i_ridge_problem make_problem(const kopls_settings *s, int classes, int64_t class_count,
-                                        int64_t columns)
+static kfe_i_ridge_problem make_problem(const char *method, const kfe_i_kopls_settings *s, int classes,
+                                        int64_t class_count, int64_t columns)
 {
     return (kfe_i_ridge_problem){
-        .method = "kopls",
+        .method = method,
         .centred = s->center,
         .squared_norm = 1,
         .ridge = s->ridge,
@@ -61,13 +56,13 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    const kopls_settings *s = settings;
+    const kfe_i_kopls_settings *s = settings;
     double *targets = NULL;
     int64_t columns = 0;
 
     KFE_TRY(kfe_i_unit_targets(ctx, "kopls", problem->target, &targets, &columns));
-    kfe_i_ridge_problem ridge =
-        make_problem(s, problem->target->task == KFE_TASK_CLASSES, problem->target->class_count, columns);
+    kfe_i_ridge_problem ridge = make_problem("kopls", s, problem->target->task == KFE_TASK_CLASSES,
+                                             problem->target->class_count, columns);
     ridge.gram = problem->gram;
     ridge.targets = targets;
     ridge.columns = columns;
@@ -96,16 +91,15 @@ cleanup:
     return status;
 }
 
-static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
-                           kfe_i_solution *out)
+kfe_status kfe_i_kopls_fit_sums(kfe_context *ctx, const char *method, const kfe_i_sum_problem *problem,
+                                const kfe_i_kopls_settings *s, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    const kopls_settings *s = settings;
     const kfe_i_sums *sums = problem->sums;
     int classes = sums->task == KFE_TASK_CLASSES;
     int64_t columns = !classes ? sums->targets : sums->classes == 2 ? 1 : sums->classes;
     double *map = NULL;
-    kfe_i_ridge_problem ridge = make_problem(s, classes, classes ? sums->classes : 0, columns);
+    kfe_i_ridge_problem ridge = make_problem(method, s, classes, classes ? sums->classes : 0, columns);
 
     KFE_TRY(inverse_norm(ctx, sums, columns, &map));
     const kfe_i_ridge_sums targets = {.pairs = 1, .map = map, .columns = columns};
@@ -115,13 +109,19 @@ cleanup:
     return status;
 }
 
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    return kfe_i_kopls_fit_sums(ctx, "kopls", problem, settings, out);
+}
+
 const kfe_i_method kfe_i_method_kopls = {
     .name = "kopls",
     .summary = "orthonormalized kernel PLS: uncorrelated features that explain most of the targets",
     .reference = "Arenas-García, Petersen & Hansen 2007; Dhanjal, Gunn & Shawe-Taylor 2009, eq. (2)",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
-    .params = KFE_PARAM_TABLE(rows, kopls_settings),
+    .params = KFE_PARAM_TABLE(rows, kfe_i_kopls_settings),
     .fit = fit,
     .fit_sums = fit_sums,
 };

@@ -99,4 +99,13 @@ typedef struct kfe_i_candidates {
 kfe_status kfe_i_best_directions(kfe_context *ctx, const kfe_i_candidates *candidates, int64_t n,
                                  int64_t asked, kfe_i_solution *out);
 
+/* kopls (kopls.c) from sums, for rkopls too: its support examples are the landmarks then. Messages begin with `method`. */
+typedef struct kfe_i_kopls_settings {
+    int64_t dim;
+    double ridge;
+    int center;
+} kfe_i_kopls_settings;
+kfe_status kfe_i_kopls_fit_sums(kfe_context *ctx, const char *method, const kfe_i_sum_problem *problem,
+                                const kfe_i_kopls_settings *settings, kfe_i_solution *out);
+
 #endif

@@ -314,6 +314,16 @@ cleanup:
     return status;
 }
 
+/* With landmarks in place of the random support this is kopls on them. */
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    const rkopls_settings *s = settings;
+    const kfe_i_kopls_settings on_landmarks = {.dim = s->dim, .ridge = s->ridge, .center = s->center};
+
+    return kfe_i_kopls_fit_sums(ctx, "rkopls", problem, &on_landmarks, out);
+}
+
 static int64_t columns(const void *settings, int64_t examples)
 {
     const rkopls_settings *s = settings;
@@ -330,4 +340,5 @@ const kfe_i_method kfe_i_method_rkopls = {
     .params = KFE_PARAM_TABLE(rows, rkopls_settings),
     .columns = columns,
     .fit = fit,
+    .fit_sums = fit_sums,
 };

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sixty-four simulated ranks: every rank is a thread with a context of its own and runs the code that a rank of MPI runs. Collective calls
+ * go through a table that passes numbers through memory, counts bytes and messages as backends/mpi sends them, and delays a clock of
+ * each rank by them. The clock also counts the processor time of the rank. So products are compared with one process, and with
+ * the model of docs/cluster.md:
+ *
+ *     time = (time of one rank)/p + 16nk/W + 2(p − 1)L,   2·8·n·k·(p − 1)/p bytes sent by each rank.
+ */
+#include "support/support.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "core/cluster.h"
+#include "gram/cluster/dealt.h"
+#include "support/points.h"
+#include "support/tolerance.h"
+
+enum {
+    COLS = 6,
+    VECTORS = 16,
+    ROWS = 8192,
+    RANKS = 64,
+    REPEATS = 4,
+    SHORT = 256 /* as in backends/mpi/collective.c */
+};
+/* The assumed network of docs/cluster.md: seconds of a message, bytes per second. */
+#define LATENCY 2e-6
+#define BANDWIDTH 10e9
+
+/* ---- the table ---- */
+
+typedef struct group {
+    int ranks;
+    pthread_barrier_t barrier;
+    void *slots[RANKS];
+    double clocks[RANKS];
+} group;
+
+struct kfe_cluster {
+    group *group;
+    int rank;
+    uint64_t bytes, messages;
+    double clock, used; /* simulated seconds; processor seconds that are in it */
+};
+
+static double processor_seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void wait_for_all(const kfe_cluster *c)
+{
+    pthread_barrier_wait(&c->group->barrier);
+}
+
+/* Shows this rank's numbers and clock to the others. */
+static void show(kfe_cluster *c, void *values)
+{
+    c->clock += processor_seconds() - c->used;
+    c->group->slots[c->rank] = values;
+    c->group->clocks[c->rank] = c->clock;
+    wait_for_all(c);
+}
+
+/* All ranks go on together, after the last one has arrived and the messages have. What the simulation itself takes does not count. */
+static void go_on(kfe_cluster *c, double bytes, int messages)
+{
+    double latest = 0;
+
+    for (int r = 0; r < c->group->ranks; r++)
+        latest = fmax(latest, c->group->clocks[r]);
+    wait_for_all(c);
+    c->bytes += (uint64_t)bytes;
+    c->messages += (uint64_t)messages;
+    c->clock = latest + messages * LATENCY + bytes / BANDWIDTH;
+    c->used = processor_seconds();
+}
+
+static kfe_cluster_status sum(kfe_cluster *c, double *values, int64_t count)
+{
+    int p = c->group->ranks;
+    double *total = calloc((size_t)count, sizeof *total);
+
+    if (!total)
+        return KFE_CLUSTER_NO_MEMORY;
+    show(c, values);
+    for (int r = 0; r < p; r++)
+        for (int64_t i = 0; i < count; i++)
+            total[i] += ((const double *)c->group->slots[r])[i];
+    wait_for_all(c);
+    memcpy(values, total, (size_t)count * sizeof *total);
+    free(total);
+    if (count < SHORT)
+        go_on(c, 8.0 * (double)count * (p - 1), p - 1);
+    else
+        go_on(c, 16.0 * (double)count * (p - 1) / p, 2 * (p - 1));
+    return KFE_CLUSTER_OK;
+}
+
+static kfe_cluster_status gather(kfe_cluster *c, void *values, const int64_t *bytes)
+{
+    int64_t before = 0;
+
+    show(c, values);
+    for (int r = 0; r < c->group->ranks; r++) {
+        if (r != c->rank)
+            memcpy((char *)values + before, (const char *)c->group->slots[r] + before, (size_t)bytes[r]);
+        before += bytes[r];
+    }
+    wait_for_all(c);
+    go_on(c, (double)bytes[c->rank] * (c->group->ranks - 1), c->group->ranks - 1);
+    return KFE_CLUSTER_OK;
+}
+
+static kfe_cluster_status broadcast(kfe_cluster *c, int root, void *bytes, int64_t size)
+{
+    show(c, bytes);
+    if (c->rank != root)
+        memcpy(bytes, c->group->slots[root], (size_t)size);
+    wait_for_all(c);
+    go_on(c, c->rank == root ? (double)size * (c->group->ranks - 1) : 0, 1);
+    return KFE_CLUSTER_OK;
+}
+
+static const char *message(const kfe_cluster *c)
+{
+    (void)c;
+    return "";
+}
+
+static const kfe_cluster_table table = {.abi = KFE_CLUSTER_ABI,
+                                        .size = sizeof(kfe_cluster_table),
+                                        .message = message,
+                                        .broadcast = broadcast,
+                                        .sum = sum,
+                                        .gather = gather};
+
+/* ---- ranks ---- */
+
+typedef struct rank_run {
+    kfe_cluster place;
+    const kfe_i_table *points;
+    const double *vectors;
+    double *out;
+    double keeping, products[REPEATS]; /* simulated seconds */
+    kfe_status status;
+} rank_run;
+
+static double now_of(kfe_cluster *c)
+{
+    double used = processor_seconds();
+
+    c->clock += used - c->used;
+    c->used = used;
+    return c->clock;
+}
+
+static kfe_status multiply(kfe_context *ctx, rank_run *run)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_kernel_list kernels;
+    kfe_i_kernel kernel;
+    kfe_i_gram *gram = NULL;
+    kfe_i_gram *kept = NULL;
+
+    kfe_i_kernel_list_init(ctx, &kernels);
+    KFE_TRY(kfe_i_kernel_parse(ctx, "rbf:gamma=0.3", &kernel));
+    KFE_TRY(kfe_i_kernel_list_add(&kernels, &kernel));
+    KFE_TRY(kfe_i_gram_open(ctx, &kernels, run->points, KFE_GRAM_AUTO, &gram));
+    double start = now_of(&run->place);
+    KFE_TRY(kfe_i_dealt_keep(gram, 1, run->points->rows, &kept));
+    double ready = now_of(&run->place);
+    run->keeping = ready - start;
+    for (int i = 0; i < REPEATS; i++) { /* the first one touches its memory for the first time */
+        run->place.bytes = run->place.messages = 0;
+        double before = now_of(&run->place);
+        KFE_TRY(kfe_i_gram_times(kept, run->vectors, VECTORS, run->out));
+        run->products[i] = now_of(&run->place) - before;
+    }
+cleanup:
+    kfe_i_gram_free(kept);
+    kfe_i_gram_free(gram);
+    kfe_i_kernel_list_free(&kernels);
+    return status;
+}
+
+static void *run_rank(void *user)
+{
+    rank_run *run = user;
+    kfe_context *ctx = NULL;
+    kfe_i_cluster cluster = {.table = &table, .handle = &run->place};
+
+    cluster.info = (kfe_cluster_info){.rank = run->place.rank, .ranks = run->place.group->ranks};
+    run->status = kfe_context_new(&ctx);
+    if (run->status != KFE_OK)
+        return NULL;
+    (void)kfe_context_set_threads(ctx, 1);
+    run->place.used = processor_seconds();
+    ctx->cluster = &cluster;
+    run->status = multiply(ctx, run);
+    ctx->cluster = NULL;
+    kfe_context_free(ctx);
+    return NULL;
+}
+
+/* The slowest rank's seconds and the mean bytes of a product by so many ranks; `out` receives that of rank 0. */
+typedef struct measured {
+    double keeping, product, bytes, messages;
+} measured;
+
+static measured simulate(int ranks, const kfe_i_table *points, const double *vectors, double *out)
+{
+    group g = {.ranks = ranks};
+    rank_run runs[RANKS] = {0};
+    pthread_t threads[RANKS];
+    double *others = malloc((size_t)(ROWS * VECTORS) * sizeof *others * (size_t)ranks);
+    measured m = {0};
+
+    assert_non_null(others);
+    pthread_barrier_init(&g.barrier, NULL, (unsigned)ranks);
+    for (int r = 0; r < ranks; r++) {
+        runs[r] = (rank_run){.place = {.group = &g, .rank = r}, .points = points, .vectors = vectors};
+        runs[r].out = r == 0 ? out : others + (int64_t)r * ROWS * VECTORS;
+        assert_int_equal(pthread_create(&threads[r], NULL, run_rank, &runs[r]), 0);
+    }
+    for (int r = 0; r < ranks; r++) {
+        pthread_join(threads[r], NULL);
+        assert_int_equal(runs[r].status, KFE_OK);
+        if (r > 0)
+            assert_memory_equal(out, runs[r].out, sizeof *out * ROWS * VECTORS);
+        m.keeping = fmax(m.keeping, runs[r].keeping);
+        m.bytes += (double)runs[r].place.bytes / ranks;
+        m.messages += (double)runs[r].place.messages / ranks;
+    }
+    m.product = HUGE_VAL;
+    for (int i = 0; i < REPEATS; i++) {
+        double slowest = 0;
+        for (int r = 0; r < ranks; r++)
+            slowest = fmax(slowest, runs[r].products[i]);
+        m.product = fmin(m.product, slowest);
+    }
+    pthread_barrier_destroy(&g.barrier);
+    free(others);
+    return m;
+}
+
+static void test_ranks_follow_the_model(void **state)
+{
+    support_points points;
+    double *vectors = support_random(3, ROWS * VECTORS);
+    double *one = malloc((size_t)(ROWS * VECTORS) * sizeof *one);
+    double *all = malloc((size_t)(ROWS * VECTORS) * sizeof *all);
+    /* two simulated ranks stand for the speed of a rank: with one there is nothing to divide, and another form is used */
+    measured base = {0};
+
+    (void)state;
+    support_points_make(&points, 5, ROWS, COLS, 0);
+    kfe_i_table plain = support_points_table(&points, 0);
+    for (int ranks = 2; ranks <= RANKS; ranks = ranks == 2 ? 8 : ranks * 8) {
+        double p = ranks;
+        measured m = simulate(ranks, &plain, vectors, ranks == 2 ? one : all);
+        double formula = 16.0 * ROWS * VECTORS * (p - 1) / p;
+        double network = formula / BANDWIDTH + 2 * (p - 1) * LATENCY;
+        if (ranks == 2)
+            base = m;
+        double computing = (base.product - 16.0 * ROWS * VECTORS / 2 / BANDWIDTH) * 2 / p;
+        print_message(
+            "%d ranks: kept in %.4f s (model %.4f), product in %.5f s (model %.5f), %.0f bytes, %.0f "
+            "messages\n",
+            ranks, m.keeping, base.keeping * 2 / p, m.product, computing + network, m.bytes, m.messages);
+        assert_true(m.bytes >= 0.9 * formula && m.bytes <= 1.1 * formula);
+        assert_true(m.messages == 2 * (p - 1));
+        assert_true(m.product >= network);
+        /* threads share caches and cores with other programs: twice the model, and the cost of small parts */
+        assert_true(m.product <= 2 * (computing + network) + 5e-3);
+        assert_true(m.keeping <= 2 * (base.keeping * 2 / p) + 5e-3);
+        for (int64_t i = 0; ranks > 2 && i < (int64_t)ROWS * VECTORS; i++)
+            if (!(fabs(all[i] - one[i]) <= tolerance_sum(ROWS, 2.0 * ROWS)))
+                fail_msg("number %lld: %.17g by %d ranks, %.17g by two", (long long)i, all[i], ranks, one[i]);
+    }
+    free(vectors);
+    free(one);
+    free(all);
+    support_points_free(&points);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranks_follow_the_model)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
