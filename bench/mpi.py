@@ -4,6 +4,7 @@
 
 usage: bench/mpi.py KFE [REPEATS]          ROWS=5000: rows of the data
        bench/mpi.py KFE [REPEATS] --weak   weak scaling: 1 process on ROWS/√2 rows and 2 on ROWS, the same work for each
+       bench/mpi.py KFE [REPEATS] --stream fits from sums over divided rows, which are read from a file
 
 Prints the median of the seconds that kfe reports and of the processor seconds of all processes together; the latter includes starting
 them and reading the data, and tells more on a busy machine.
@@ -16,8 +17,8 @@ import subprocess
 import sys
 import tempfile
 
-WEAK = "--weak" in sys.argv
-WORDS = [word for word in sys.argv[1:] if word != "--weak"]
+WEAK, STREAM = "--weak" in sys.argv, "--stream" in sys.argv
+WORDS = [word for word in sys.argv[1:] if not word.startswith("--")]
 KFE, REPEATS = os.path.abspath(WORDS[0]), int(WORDS[1]) if len(WORDS) > 1 else 3
 LAUNCH = ["mpirun", "--oversubscribe", "--bind-to", "none"] + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
 FITS = {
@@ -25,6 +26,11 @@ FITS = {
     "kpca, not stored": ["-m", "kpca", "-k", "rbf", "--dim", "10", "--gram", "tiled"],
     "hsic": ["-m", "hsic", "-k", "rbf", "--lambda", "1"],
     "sma": ["-m", "sma", "-k", "rbf", "--dim", "100"],
+}
+STREAMS = {
+    "kfd, landmarks": ["--stream", "-m", "kfd", "--landmarks", "500", "--learner", "ls"],
+    "sma, landmarks": ["--stream", "-m", "sma", "--landmarks", "500", "--learner", "ls"],
+    "pls": ["--stream", "-m", "pls", "--dim", "5"],
 }
 WAYS = {"1 thread": (0, 1), "2 threads": (0, 2), "1 process": (1, 1), "2 processes": (2, 1), "4 processes": (4, 1)}
 
@@ -64,7 +70,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([KFE, "generate", "waveform", "--n", rows, "-o", "waves.csv"], cwd=folder, check=True)
         print(f"{rows} rows, load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores, median of {REPEATS}")
-        for name, flags in FITS.items():
+        for name, flags in (STREAMS if STREAM else FITS).items():
             for way, (ranks, threads) in WAYS.items():
                 taken = [measure(folder, flags, ranks, threads) for _ in range(REPEATS)]
                 wall, cpu = (statistics.median(column) for column in zip(*taken))

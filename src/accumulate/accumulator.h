@@ -12,9 +12,11 @@ struct kfe_accumulator {
     kfe_spec *spec;
     kfe_model *map; /* its features are the columns that are summed; NULL: not started */
     kfe_i_sums sums;
-    int sparse;                 /* all rows so far were in csr tables */
-    char **class_names;         /* sums.classes of them, in the order of data/classes.h */
-    kfe_i_table sample;         /* summed columns of some rows of the start, for ridge=auto; no rows: none */
+    int sparse;         /* all rows so far were in csr tables */
+    char **class_names; /* sums.classes of them, in the order of data/classes.h */
+    kfe_i_table sample; /* summed columns of some rows of the start, for ridge=auto; no rows: none */
+    const kfe_data
+        *centres; /* while it starts: rows whose class means are the landmarks; NULL: those of the start */
     kfe_i_target sample_target; /* its classes are those of the sums; without names */
 };
 

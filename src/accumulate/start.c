@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "core/rng.h"
 #include "core/text.h"
+#include "method/centroid/centroid.h"
 #include "method/ridge/leave_one_out.h"
 #include "model/fit.h"
 
@@ -17,6 +18,19 @@
 int kfe_i_accumulator_has_kernel(const kfe_spec *spec)
 {
     return (spec->method->flags & KFE_HAS_KERNELS) != 0 || kfe_i_spec_maps_kernel(spec);
+}
+
+static int needs_landmarks(const kfe_i_method *method)
+{
+    return (method->flags & KFE_HAS_KERNELS) != 0 && !method->marks_centroids;
+}
+
+/* Whether landmarks are given where they are needed, and only there. */
+static int has_right_landmarks(const kfe_spec *spec)
+{
+    if (spec->method->marks_centroids)
+        return spec->fit.landmarks == 0;
+    return !kfe_i_accumulator_has_kernel(spec) || spec->fit.landmarks > 0;
 }
 
 /* "a, b, c": the methods that can be fitted from sums, with a kernel (and landmarks) or without. */
@@ -28,7 +42,7 @@ static kfe_status name_methods(kfe_context *ctx, unsigned kernels, char **out)
 
     kfe_i_text_init(&text, ctx);
     for (int i = 0; (method = kfe_i_method_at(i)) != NULL; i++)
-        if (method->fit_sums && (method->flags & KFE_HAS_KERNELS) == kernels) {
+        if (method->fit_sums && (needs_landmarks(method) ? KFE_HAS_KERNELS : 0) == kernels) {
             kfe_i_text_printf(&text, "%s%s", separator, method->name);
             separator = ", ";
         }
@@ -69,7 +83,16 @@ kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec)
         return refuse_method(ctx, spec);
     if (spec->method->check_sums)
         KFE_TRY(spec->method->check_sums(ctx, spec->settings));
-    if (kfe_i_accumulator_has_kernel(spec) && spec->fit.landmarks == 0)
+    if (spec->method->marks_centroids && !has_right_landmarks(spec))
+        KFE_FAIL(ctx, KFE_EUNSUPPORTED,
+                 "the landmarks of %s are the means of classes, so that there are no others; leave out "
+                 "{landmarks}",
+                 spec->method->name);
+    if (spec->method->marks_centroids && kfe_i_spec_scale(spec) == KFE_SCALE_L2_ROWS)
+        KFE_FAIL(ctx, KFE_EUNSUPPORTED,
+                 "method %s cannot be fitted from sums over rows with {scale=l2-rows}; use another {scale}",
+                 spec->method->name);
+    if (!has_right_landmarks(spec))
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "method %s needs {landmarks} to be fitted from sums over rows, for example {landmarks=1000}",
                  spec->method->name);
@@ -102,7 +125,8 @@ int kfe_spec_accumulates(const kfe_spec *spec)
 
     return spec->method->fit_sums && !spec->own_method && !has_function(spec) &&
            (!spec->method->check_sums || spec->method->check_sums(spec->ctx, spec->settings) == KFE_OK) &&
-           (!kfe_i_accumulator_has_kernel(spec) || spec->fit.landmarks > 0) &&
+           has_right_landmarks(spec) &&
+           !(spec->method->marks_centroids && kfe_i_spec_scale(spec) == KFE_SCALE_L2_ROWS) &&
            (!learner || (learner->fit_sums && !kfe_i_spec_learns_from_kernel(spec))) &&
            spec->fit.calibration == KFE_CALIBRATION_NONE && !kfe_i_spec_weighs_classes(spec);
 }
@@ -118,6 +142,8 @@ static kfe_status spec_of_map(kfe_context *ctx, const kfe_spec *spec, kfe_spec *
     KFE_TRY(kfe_spec_parse(ctx, "none", NULL, NULL, &map));
     map->fit = spec->fit;
     if (kfe_i_accumulator_has_kernel(spec)) {
+        if (spec->method->marks_centroids)
+            map->fit.landmarks = 1; /* they are replaced */
         KFE_TRY(kfe_i_kernel_list_copy(ctx, &spec->kernels, &map->kernels));
         if (map->kernels.count == 0)
             KFE_TRY(kfe_spec_add_kernel(ctx, map, kfe_i_method_kernel(spec->method)));
@@ -128,6 +154,63 @@ static kfe_status spec_of_map(kfe_context *ctx, const kfe_spec *spec, kfe_spec *
     map = NULL;
 cleanup:
     kfe_spec_free(map);
+    return status;
+}
+
+/* The map with these landmarks, whose tables are taken, and coefficients (rows × dim), which are taken too. */
+static void replace_landmarks(kfe_model *map, kfe_i_table *landmarks, int64_t rows, double *coefficients,
+                              int64_t dim)
+{
+    for (int v = 0; v < map->view_count; v++) {
+        kfe_i_table_free(&map->views[v].support);
+        map->views[v].support = landmarks[v];
+        memset(&landmarks[v], 0, sizeof landmarks[v]);
+    }
+    kfe_i_free(map->ctx, map->coefficients);
+    kfe_i_free(map->ctx, map->support_index);
+    map->support_index = NULL;
+    map->coefficients = coefficients;
+    map->rows = rows;
+    map->dim = dim;
+    for (int64_t i = 0; i < map->record_count; i++) { /* about the landmarks before */
+        kfe_i_free(map->ctx, map->records[i].name);
+        kfe_i_free(map->ctx, map->records[i].values);
+    }
+    map->record_count = 0;
+}
+
+/* The landmarks become the means of the classes of these rows, scaled as the map scales rows. */
+static kfe_status mark_centroids(kfe_accumulator *a, const kfe_data *rows)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = a->ctx;
+    int views = a->map->view_count;
+    kfe_i_groups groups = {0};
+    kfe_i_table *scaled = NULL;
+    kfe_i_table *means = NULL;
+    double *basis = NULL;
+    int64_t rank = 0;
+
+    KFE_ALLOC_ZERO(ctx, scaled, views);
+    KFE_ALLOC_ZERO(ctx, means, views);
+    KFE_TRY(kfe_i_groups_from_classes(ctx, &rows->target, &groups));
+    KFE_ALLOC(ctx, basis, groups.count * groups.count);
+    KFE_TRY(kfe_i_model_scale(ctx, a->map, rows, scaled));
+    KFE_TRY(kfe_i_input_centroids(ctx, scaled, views, &groups, means));
+    KFE_TRY(kfe_i_input_centroid_basis(ctx, &a->map->kernels, means, groups.count, basis, &rank));
+    replace_landmarks(a->map, means, groups.count, basis, rank);
+    basis = NULL;
+cleanup:
+    for (int v = 0; v < views; v++) {
+        if (scaled)
+            kfe_i_table_free(&scaled[v]);
+        if (means)
+            kfe_i_table_free(&means[v]);
+    }
+    kfe_i_free(ctx, scaled);
+    kfe_i_free(ctx, means);
+    kfe_i_free(ctx, basis);
+    kfe_i_groups_free(&groups);
     return status;
 }
 
@@ -231,6 +314,8 @@ kfe_status kfe_i_accumulator_start(kfe_accumulator *a, const kfe_data *rows)
     if (!kernel) /* only names and numbers of columns are taken from the rows */
         KFE_TRY(kfe_i_data_gather(a->ctx, rows, &first, 1, &one));
     KFE_TRY(kfe_i_fit_model(a->ctx, spec, one ? one : rows, &a->map));
+    if (a->spec->method->marks_centroids)
+        KFE_TRY(mark_centroids(a, a->centres ? a->centres : rows));
     KFE_TRY(begin_sums(a, &rows->target));
     if (kernel && a->spec->method->flags & KFE_HAS_SUPERVISION)
         KFE_TRY(keep_sample(a, rows));

@@ -118,6 +118,32 @@ static int64_t sample_size(kfe_context *ctx, const kfe_spec *spec, int64_t cols)
     return wanted < spec->fit.landmarks ? spec->fit.landmarks : wanted;
 }
 
+/* The means of classes over all rows, as rows: what methods with such landmarks (kfe_i_method.marks_centroids) start from. */
+static kfe_status means_as_rows(const kfe_accumulator *means, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_sums *sums = &means->sums;
+
+    KFE_TRY(kfe_data_wrap_dense(means->ctx, sums->classes, sums->cols, sums->cols, sums->class_means, out));
+    KFE_TRY(kfe_data_set_labels(means->ctx, *out, (const char *const *)means->class_names));
+cleanup:
+    return status;
+}
+
+static kfe_status begin_means(const kfe_accumulator *sums, kfe_accumulator **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_spec *spec = NULL;
+
+    if (!sums->spec->method->marks_centroids)
+        return KFE_OK;
+    KFE_TRY(kfe_spec_parse(sums->ctx, "oc", "scale=none", NULL, &spec));
+    KFE_TRY(kfe_accumulator_new(sums->ctx, spec, out));
+cleanup:
+    kfe_spec_free(spec);
+    return status;
+}
+
 /* A sample of all rows, in a pass of its own. */
 static kfe_status start_from_sample(kfe_accumulator *sums, row_files *files)
 {
@@ -125,7 +151,10 @@ static kfe_status start_from_sample(kfe_accumulator *sums, row_files *files)
     kfe_i_reservoir reservoir = {0};
     kfe_data *part = NULL;
     kfe_data *sample = NULL;
+    kfe_data *centres = NULL;
+    kfe_accumulator *means = NULL;
 
+    KFE_TRY(begin_means(sums, &means));
     for (;;) {
         KFE_TRY(next_part(files, &part));
         if (!part)
@@ -133,14 +162,22 @@ static kfe_status start_from_sample(kfe_accumulator *sums, row_files *files)
         if (!reservoir.ctx)
             kfe_i_reservoir_begin(files->ctx, sample_size(files->ctx, sums->spec, files->cols), &reservoir);
         KFE_TRY(kfe_i_reservoir_add(&reservoir, part));
+        if (means && part->target.task == KFE_TASK_CLASSES)
+            KFE_TRY(kfe_accumulator_add(means, part));
         kfe_data_free(part);
         part = NULL;
     }
     KFE_TRY(kfe_i_reservoir_take(&reservoir, &sample));
+    if (means && means->sums.classes > 0)
+        KFE_TRY(means_as_rows(means, &centres));
+    sums->centres = centres;
     if (sample)
         KFE_TRY(kfe_accumulator_start(sums, sample));
     rewind_files(files);
 cleanup:
+    sums->centres = NULL;
+    kfe_data_free(centres);
+    kfe_accumulator_free(means);
     kfe_data_free(sample);
     kfe_data_free(part);
     kfe_i_reservoir_free(&reservoir);

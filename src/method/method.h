@@ -129,7 +129,8 @@ typedef struct kfe_i_method {
                            kfe_i_solution *out);
     /* Refuses settings that need the rows before the first one is read; NULL: fit_sums takes all. */
     kfe_status (*check_sums)(kfe_context *ctx, const void *settings);
-    int takes_marks; /* fit_sums wants the summed columns of the landmarks */
+    int marks_centroids; /* its landmarks are the means of classes, not examples (centroid.h) */
+    int takes_marks;     /* fit_sums wants the summed columns of the landmarks */
 } kfe_i_method;
 
 /* Whether the method opens Gram operators itself, so that it is given none. */

@@ -146,6 +146,21 @@ static void test_all_rows_as_landmarks_give_the_fit_on_rows(void **state)
     close_scene(&s);
 }
 
+/* The start from all rows has their class means. */
+static void test_centroids_of_classes_are_landmarks(void **state)
+{
+    scene s;
+
+    open_scene(&s, *state);
+    kfe_model *sums = fit_sums(&s, "akda-qr", "ridge=0.1", "scale=standard", 0);
+    kfe_model *rows = fit_rows(&s, "akda-qr", "ridge=0.1", "scale=standard", 0);
+    assert_same_features(&s, sums, rows, "akda-qr");
+    assert_int_equal(kfe_model_support_size(sums), CLASSES);
+    kfe_model_free(sums);
+    kfe_model_free(rows);
+    close_scene(&s);
+}
+
 /* Two landmarks of fifteen are picked. Whichever these are, the first feature is a multiple of a kernel column, and no other candidate
  * that the model could have picked is better: with pools of one column, each candidate in turn is the pick. */
 static void test_fewer_landmarks_pick_the_best_of_them(void **state)
@@ -194,6 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_all_rows_as_landmarks_give_the_fit_on_rows),
+        with_context(test_centroids_of_classes_are_landmarks),
         with_context(test_fewer_landmarks_pick_the_best_of_them),
         with_context(test_settings_that_need_rows_are_refused_at_once),
     };

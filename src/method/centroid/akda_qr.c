@@ -38,23 +38,19 @@ cleanup:
     return status;
 }
 
-static kfe_status make_landmarks(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_groups *groups,
-                                 kfe_i_solution *out)
+kfe_status kfe_i_input_centroids(kfe_context *ctx, const kfe_i_table *views, int view_count,
+                                 const kfe_i_groups *groups, kfe_i_table *landmarks)
 {
     kfe_status status = KFE_OK;
 
-    out->ctx = ctx;
-    KFE_ALLOC_ZERO(ctx, out->landmarks, problem->view_count);
-    out->landmark_views = problem->view_count;
-    for (int v = 0; v < problem->view_count; v++)
-        KFE_TRY(mean_rows(ctx, &problem->views[v], groups, &out->landmarks[v]));
+    for (int v = 0; v < view_count; v++)
+        KFE_TRY(mean_rows(ctx, &views[v], groups, &landmarks[v]));
 cleanup:
     return status;
 }
 
-/* basis (c × rank): orthonormal combinations of the landmarks' images. */
-static kfe_status landmark_basis(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_table *landmarks,
-                                 int64_t c, double *basis, int64_t *rank)
+kfe_status kfe_i_input_centroid_basis(kfe_context *ctx, const kfe_i_kernel_list *kernels,
+                                      const kfe_i_table *landmarks, int64_t c, double *basis, int64_t *rank)
 {
     kfe_status status = KFE_OK;
     double *identity = NULL;
@@ -66,7 +62,7 @@ static kfe_status landmark_basis(kfe_context *ctx, const kfe_i_problem *problem,
     KFE_ALLOC(ctx, kept, c);
     for (int64_t g = 0; g < c; g++)
         identity[g * c + g] = 1;
-    KFE_TRY(kfe_i_expand(ctx, problem->kernels, landmarks, landmarks, identity, c, inner));
+    KFE_TRY(kfe_i_expand(ctx, kernels, landmarks, landmarks, identity, c, inner));
     KFE_TRY(kfe_i_centroids_keep(ctx, "akda-qr", c, inner, KFE_RANK_TOLERANCE, kept, rank));
     KFE_TRY(kfe_i_centroid_basis(ctx, c, inner, kept, *rank, basis));
 cleanup:
@@ -89,8 +85,11 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     KFE_TRY(kfe_i_groups_from_classes(ctx, problem->target, &groups));
     KFE_ALLOC(ctx, basis, c * c);
     KFE_ALLOC(ctx, z, groups.rows * c);
-    KFE_TRY(make_landmarks(ctx, problem, &groups, out));
-    KFE_TRY(landmark_basis(ctx, problem, out->landmarks, c, basis, &rank));
+    out->ctx = ctx;
+    KFE_ALLOC_ZERO(ctx, out->landmarks, problem->view_count);
+    out->landmark_views = problem->view_count;
+    KFE_TRY(kfe_i_input_centroids(ctx, problem->views, problem->view_count, &groups, out->landmarks));
+    KFE_TRY(kfe_i_input_centroid_basis(ctx, problem->kernels, out->landmarks, c, basis, &rank));
     KFE_TRY(kfe_i_expand(ctx, problem->kernels, problem->views, out->landmarks, basis, rank, z));
     for (int64_t i = 0; i < groups.rows * rank; i++)
         z[i] *= kfe_i_group_root(&groups, i / rank);
@@ -109,6 +108,39 @@ cleanup:
     return status;
 }
 
+/* The summed columns are coordinates in an orthonormal basis of the images of the centroids. */
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t q = problem->sums->cols;
+    const kfe_i_groups classes = {.ctx = ctx, .count = problem->sums->classes};
+    double *identity = NULL;
+    double *between = NULL;
+    double *within = NULL;
+
+    KFE_ALLOC_ZERO(ctx, identity, q * q);
+    KFE_ALLOC(ctx, between, q * q);
+    KFE_ALLOC(ctx, within, q * q);
+    for (int64_t j = 0; j < q; j++)
+        identity[j * (q + 1)] = 1;
+    kfe_i_scatters_from_sums(problem->sums, between, within);
+    const kfe_i_discriminant_space space = {.method = "akda-qr",
+                                            .groups = &classes,
+                                            .q = q,
+                                            .within = within,
+                                            .between = between,
+                                            .kind = KFE_SOLUTION_PRIMAL,
+                                            .rows = q,
+                                            .basis = identity};
+    KFE_TRY(kfe_i_discriminants(ctx, &space, settings, out));
+cleanup:
+    kfe_i_free(ctx, identity);
+    kfe_i_free(ctx, between);
+    kfe_i_free(ctx, within);
+    return status;
+}
+
 const kfe_i_method kfe_i_method_akda_qr = {
     .name = "akda-qr",
     .summary = "kda-qr on the images of input-space centroids: c kernel evaluations per projection",
@@ -118,4 +150,6 @@ const kfe_i_method kfe_i_method_akda_qr = {
     .instead = "kda-qr",
     .params = KFE_PARAM_TABLE(rows, kfe_i_discriminant_settings),
     .fit = fit,
+    .fit_sums = fit_sums,
+    .marks_centroids = 1,
 };

@@ -19,6 +19,14 @@ kfe_status kfe_i_centroids_keep(kfe_context *ctx, const char *method, int64_t co
 kfe_status kfe_i_centroid_basis(kfe_context *ctx, int64_t count, const double *inner, const int64_t *kept,
                                 int64_t rank, double *basis);
 
+/* Landmarks of akda-qr: the means of each class in input space. `landmarks`, one table for each view, are zeroed before and freed by the caller also after
+ * a failure. basis (classes × classes, of which classes × *rank is used): orthonormal combinations of the landmarks' images. */
+kfe_status kfe_i_input_centroids(kfe_context *ctx, const kfe_i_table *views, int view_count,
+                                 const kfe_i_groups *groups, kfe_i_table *landmarks);
+kfe_status kfe_i_input_centroid_basis(kfe_context *ctx, const kfe_i_kernel_list *kernels,
+                                      const kfe_i_table *landmarks, int64_t classes, double *basis,
+                                      int64_t *rank);
+
 /* The same for centroids that sums over rows give. */
 typedef struct kfe_i_centroid_space {
     kfe_context *ctx;

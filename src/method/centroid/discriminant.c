@@ -153,6 +153,21 @@ static void scale_to_unit_length(int64_t q, double *directions)
                     (blasint)q);
 }
 
+void kfe_i_scatters_from_sums(const kfe_i_sums *z, double *between, double *within)
+{
+    int64_t q = z->cols;
+
+    for (int64_t i = 0; i < q; i++)
+        for (int64_t j = 0; j < q; j++) {
+            double sum = 0;
+            for (int64_t g = 0; g < z->classes; g++)
+                sum += z->class_rows[g] * (z->class_means[g * q + i] - z->mean[i]) *
+                       (z->class_means[g * q + j] - z->mean[j]);
+            between[i * q + j] = sum;
+            within[i * q + j] = (i < j ? z->scatter[i * q + j] : z->scatter[j * q + i]) - sum;
+        }
+}
+
 kfe_status kfe_i_discriminants(kfe_context *ctx, const kfe_i_discriminant_space *space,
                                const kfe_i_discriminant_settings *settings, kfe_i_solution *out)
 {

@@ -43,6 +43,9 @@ typedef struct kfe_i_discriminant_space {
     const double *basis; /* rows × q */
 } kfe_i_discriminant_space;
 
+/* between and within (q × q) from the sums of z. */
+void kfe_i_scatters_from_sums(const kfe_i_sums *z, double *between, double *within);
+
 /* Makes the solution basis·V and records the λ as "scatter-ratios". */
 kfe_status kfe_i_discriminants(kfe_context *ctx, const kfe_i_discriminant_space *space,
                                const kfe_i_discriminant_settings *settings, kfe_i_solution *out);

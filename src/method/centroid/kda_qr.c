@@ -86,22 +86,6 @@ cleanup:
 
 /* ---- from sums ---- */
 
-/* between and within (q × q) from the sums of z. */
-static void scatters_from_sums(const kfe_i_sums *z, double *between, double *within)
-{
-    int64_t q = z->cols;
-
-    for (int64_t i = 0; i < q; i++)
-        for (int64_t j = 0; j < q; j++) {
-            double sum = 0;
-            for (int64_t g = 0; g < z->classes; g++)
-                sum += z->class_rows[g] * (z->class_means[g * q + i] - z->mean[i]) *
-                       (z->class_means[g * q + j] - z->mean[j]);
-            between[i * q + j] = sum;
-            within[i * q + j] = (i < j ? z->scatter[i * q + j] : z->scatter[j * q + i]) - sum;
-        }
-}
-
 static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
                            kfe_i_solution *out)
 {
@@ -121,7 +105,7 @@ static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, c
     KFE_ALLOC(ctx, within, q * q);
     kfe_i_centroid_space_expand(&centroids, sums, q, w);
     KFE_TRY(kfe_i_sums_map(sums, w, q, NULL, &z));
-    scatters_from_sums(&z, between, within);
+    kfe_i_scatters_from_sums(&z, between, within);
     const kfe_i_discriminant_space space = {.method = "kda-qr",
                                             .groups = &classes,
                                             .q = q,
