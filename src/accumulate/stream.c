@@ -61,6 +61,12 @@ static kfe_status settle_columns(row_files *files, kfe_data *part)
         files->cols = table->cols;
     if (table->kind == KFE_TABLE_CSR && table->cols < files->cols)
         table->cols = files->cols;
+    if (table->cols != files->cols)
+        return kfe_i_fail(
+            files->ctx, KFE_EINPUT,
+            "%s: the rows have %lld columns, but the first ones, in %s, have %lld; all files need the "
+            "same columns",
+            files->paths[files->at], (long long)table->cols, files->paths[0], (long long)files->cols);
     return KFE_OK;
 }
 

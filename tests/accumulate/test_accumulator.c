@@ -274,7 +274,8 @@ static void test_every_method_equals_its_fit(void **state)
     for (int i = 0; (method = kfe_i_method_at(i)) != NULL; i++)
         for (int real = 0; method->fit_sums && real < 2; real++) {
             kfe_task task = real ? KFE_TASK_REAL : KFE_TASK_CLASSES;
-            if (!takes(method, task) || method->columns) /* methods that choose examples: test_pursuit_sums.c */
+            if (!takes(method, task) ||
+                method->columns) /* methods that choose examples: test_pursuit_sums.c */
                 continue;
             for (uint64_t seed = 1; seed <= 2; seed++) {
                 job j = {.method = method, .task = task, .scale = "standard", .learner = "ls", .seed = seed};

@@ -77,7 +77,7 @@ def test_standard_input(kfe, table):
 
 
 def test_what_cannot_be_streamed_is_refused_before_reading(kfe):
-    for flags, text in ((("-m", "sma"), "can, and with --landmarks"), (("-m", "kfd"), "--landmarks 1000"),
+    for flags, text in ((("-m", "svm-joint"), "can, and with --landmarks"), (("-m", "kfd"), "--landmarks 1000"), (("-m", "sma"), "--landmarks 1000"),
                         (("-m", "pca", "--learner", "knn"), "ls and centroid")):
         kfe.refused("fit", "--stream", *flags, "no-such-file.csv", "-o", "m.kfe", says=text)
 
@@ -85,7 +85,7 @@ def test_what_cannot_be_streamed_is_refused_before_reading(kfe):
 def test_columns_that_disagree_are_named(kfe):
     kfe.write("a.csv", "1,2,3,x\n4,5,6,y\n")
     kfe.write("b.csv", "1,2,x\n4,5,y\n")
-    kfe.refused("fit", "--stream", "-m", "oc", "a.csv", "b.csv", "-o", "m.kfe", says="3 columns")
+    kfe.refused("fit", "--stream", "-m", "oc", "a.csv", "b.csv", "-o", "m.kfe", says=["b.csv: the rows have 2 columns", "have 3"])
 
 
 @pytest.mark.skipif(SANITIZED, reason="sanitizers need memory of their own")
