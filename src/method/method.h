@@ -139,6 +139,13 @@ static inline int kfe_i_method_opens_operators(const kfe_i_method *method)
     return method->opens_operators || method->flags & (KFE_HAS_WEIGHTS | KFE_HAS_DERIVATIVE);
 }
 
+/* Whether a fit from sums with landmarks is that of a fit on rows with the same landmarks. Not where the method chooses examples itself: from
+ * sums it chooses landmarks. */
+static inline int kfe_i_method_sums_are_rows(const kfe_i_method *method)
+{
+    return method->fit_sums && !method->columns && !method->marks_centroids;
+}
+
 /* Layers above know this method: with it, a learner that is given a kernel works on the kernel. */
 extern const kfe_i_method kfe_i_method_none;
 

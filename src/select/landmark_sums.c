@@ -42,10 +42,10 @@ static int64_t enlarged_count(const kfe_i_group *group, int64_t asked)
 
 static int is_served(const kfe_i_group *group, const kfe_spec *spec)
 {
-    return spec->fit.landmarks > 0 && spec->method->fit_sums && spec->method->flags & KFE_HAS_KERNELS &&
-           !(spec->method->flags & KFE_HAS_SYNTHETIC) && !kfe_i_method_opens_operators(spec->method) &&
-           !kfe_i_spec_learns_from_kernel(spec) && !kfe_i_has_user_kernel(spec) &&
-           !group->data->target.weights && !kfe_i_spec_weighs_classes(spec) &&
+    return spec->fit.landmarks > 0 && kfe_i_method_sums_are_rows(spec->method) &&
+           spec->method->flags & KFE_HAS_KERNELS && !(spec->method->flags & KFE_HAS_SYNTHETIC) &&
+           !kfe_i_method_opens_operators(spec->method) && !kfe_i_spec_learns_from_kernel(spec) &&
+           !kfe_i_has_user_kernel(spec) && !group->data->target.weights && !kfe_i_spec_weighs_classes(spec) &&
            (spec->fit.gram == KFE_GRAM_AUTO || spec->fit.gram == KFE_GRAM_F64) && group->count > 1;
 }
 

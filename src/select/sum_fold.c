@@ -75,7 +75,7 @@ kfe_status kfe_i_landmark_plan_make(kfe_context *ctx, const kfe_spec *spec, kfe_
     kfe_status status = KFE_OK;
 
     *out = (kfe_i_sum_plan){.needs_features = !learners_take_sums(learners, learner_count)};
-    if (!spec->method->fit_sums)
+    if (!kfe_i_method_sums_are_rows(spec->method))
         return KFE_OK;
     KFE_TRY(may_use_sums(ctx, spec, data, &out->usable));
     for (int64_t l = 0; l < learner_count; l++) /* a method's own predictor needs its own fit */

@@ -97,3 +97,11 @@ def test_memory_does_not_grow_with_the_rows(kfe, table):
     done = subprocess.run(["/usr/bin/python3", "-c", code, KFE, "fit", "-q", "--stream", "-m", "pca", "--label", "last", "long.npy",
                            "-o", "m.kfe"], cwd=kfe.folder, capture_output=True, text=True, check=True)
     assert int(done.stdout) < 60_000, "kilobytes"
+
+
+def test_searches_of_methods_that_choose_examples_fit_rows(kfe):
+    """From sums, sma and its like choose among landmarks; folds of a search fit the rows."""
+    kfe.ok("generate", "waveform", "--n", 150, "-o", "waves.csv")
+    for method in ("sma", "skfa", "rkopls"):
+        done = kfe.ok("cv", "-m", method, "-k", "rbf", "--landmarks", 30, "--learner", "ls", "--folds", 3, "waves.csv")
+        assert "accuracy" in done.out
