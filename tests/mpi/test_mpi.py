@@ -421,6 +421,18 @@ def test_a_killed_fit_resumes_to_the_same_model(kfe, method):
     assert kfe.files() == ["m.kfe", data, "whole.kfe"]
 
 
+def test_a_kill_while_writing_leaves_no_partial_file(kfe):
+    data, _ = write_data(kfe, 20000)
+    small, _ = write_data(kfe, 300, name="small.csv")
+    kfe.run(0, "fit", "-q", "-m", "kpca", "-k", f"rbf:gamma={GAMMA}", "--dim", 40, small, "-o", "m.kfe")
+    transform = ["transform", "-q", "m.kfe", data, "-o", "out.csv"]
+    assert launch_and_kill(kfe, 3, transform, lambda: list(kfe.folder.glob("out.csv.*"))), "it ended too early to be killed"
+    assert not kfe.path("out.csv").exists()
+    kfe.run(3, *transform)
+    assert len(kfe.numbers("out.csv")) == 20000
+    assert kfe.files() == ["m.kfe", "out.csv", "small.csv", data], "the part of the killed run is left"
+
+
 def test_a_state_of_three_processes_serves_one(kfe):
     data, x = write_data(kfe, 400)
     fit = ["fit", "-q", "-m", "sma", "--dim", 60, "--columns", 80, "-k", f"rbf:gamma={GAMMA}", data]
