@@ -230,7 +230,9 @@ def test_refusals(hostile):
         return done.stderr.decode()
 
     assert "-o report.html" in refused("report", "m.kfe")
-    assert "overwrite the input" in refused("report", "m.kfe", "--test", "<i>&'data'.csv", "-o", "<i>&'data'.csv")
+    (hostile / "data.html").write_text((hostile / "<i>&'data'.csv").read_text())
+    assert "overwrite the input" in refused("report", "m.kfe", "--test", "data.html", "-o", "data.html")
+    assert "ends in .html" in refused("report", "m.kfe", "--test", "<i>&'data'.csv", "-o", "report.csv")
     (hostile / "cv.json").write_text(json.dumps({"splits": []}))
     assert "nothing to report" in refused("report", "cv.json", "-o", "x.html")
     assert "without data" in refused("report", "cv.json", "--test", "<i>&'data'.csv", "-o", "x.html")
