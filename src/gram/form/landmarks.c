@@ -127,6 +127,18 @@ cleanup:
     return status;
 }
 
+/* out[i] = ‖row i‖² of a matrix of `rank` columns */
+static void square_rows(kfe_context *ctx, int64_t rows, int64_t rank, const double *matrix, double *out)
+{
+#pragma omp parallel for num_threads(kfe_context_threads(ctx)) if (rows * rank >= 1 << 16) schedule(static)
+    for (int64_t i = 0; i < rows; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < rank; j++)
+            sum += matrix[i * rank + j] * matrix[i * rank + j];
+        out[i] = sum;
+    }
+}
+
 /* out[i] = ‖F[i, :]‖² */
 static kfe_status squared_rows(const kfe_i_landmark_factor *f, double *out)
 {
@@ -134,17 +146,16 @@ static kfe_status squared_rows(const kfe_i_landmark_factor *f, double *out)
     double *panel = NULL;
     double *scratch = NULL;
 
+    if (f->wide) {
+        square_rows(f->ctx, f->rows, f->rank, f->wide, out);
+        return KFE_OK;
+    }
     KFE_ALLOC(f->ctx, panel, PANEL * f->rank);
     KFE_ALLOC(f->ctx, scratch, PANEL * f->count);
     for (int64_t first = 0; first < f->rows; first += PANEL) {
         int64_t rows = f->rows - first < PANEL ? f->rows - first : PANEL;
         KFE_TRY(kfe_i_factor_rows(f, first, rows, panel, scratch));
-        for (int64_t i = 0; i < rows; i++) {
-            double sum = 0;
-            for (int64_t j = 0; j < f->rank; j++)
-                sum += panel[i * f->rank + j] * panel[i * f->rank + j];
-            out[first + i] = sum;
-        }
+        square_rows(f->ctx, rows, f->rank, panel, out + first);
     }
 cleanup:
     kfe_i_free(f->ctx, panel);
@@ -384,11 +395,12 @@ static kfe_status fill_factor(kfe_i_landmark_factor *f, const kfe_i_gram *source
     KFE_ALLOC(f->ctx, scratch, PANEL * f->count);
     for (int64_t first = 0; first < f->rows; first += PANEL) {
         int64_t rows = f->rows - first < PANEL ? f->rows - first : PANEL;
+        double *target = f->wide && f->lower ? f->wide + first * f->rank : panel; /* then rank = count */
         KFE_TRY(kfe_i_checkpoint(f->ctx, "computing the kernel with the landmarks", first, f->rows));
-        KFE_TRY(kfe_i_landmark_kernel_rows(f, source, first, rows, panel));
-        kfe_i_factor_from_kernel(f, rows, panel, scratch);
-        for (int64_t i = 0; i < rows * f->rank && f->wide; i++)
-            f->wide[first * f->rank + i] = panel[i];
+        KFE_TRY(kfe_i_landmark_kernel_rows(f, source, first, rows, target));
+        kfe_i_factor_from_kernel(f, rows, target, scratch);
+        if (f->wide && target == panel)
+            memcpy(f->wide + first * f->rank, panel, (size_t)(rows * f->rank) * sizeof *panel);
         for (int64_t i = 0; i < rows * f->rank && f->narrow; i++)
             f->narrow[first * f->rank + i] = (float)panel[i];
     }
@@ -522,7 +534,8 @@ static kfe_status make(landmark_state *s, kfe_i_gram *source, const kfe_i_landma
     kfe_i_landmark_factor *f = &s->factor;
     double negative = 0;
 
-    if (storage == KFE_GRAM_F64 && plan->rule == KFE_LANDMARKS_RPCHOLESKY && !plan->index) {
+    if (storage == KFE_GRAM_F64 && plan->rule == KFE_LANDMARKS_RPCHOLESKY && !plan->index &&
+        !kfe_i_landmarks_are_sampled(source->size, plan->count)) {
         KFE_TRY(make_by_pivots(s, source, plan->count, &negative));
     } else {
         KFE_TRY(kfe_i_landmarks_choose(source, plan, f->index, &f->count));

@@ -24,11 +24,16 @@ cleanup:
     return status;
 }
 
-/* Works on a sample of the rows, so that the factor takes little memory. */
+int kfe_i_landmarks_are_sampled(int64_t rows, int64_t landmarks)
+{
+    return landmarks < rows / KFE_ROWS_PER_LANDMARK;
+}
+
+/* Works on a sample of the rows, so that the factor takes little time and memory. */
 static kfe_status choose_by_pivots(const kfe_i_gram *gram, int64_t most, int64_t *index, int64_t *count)
 {
     kfe_status status = KFE_OK;
-    int64_t rows = most > gram->size / KFE_ROWS_PER_LANDMARK ? gram->size : most * KFE_ROWS_PER_LANDMARK;
+    int64_t rows = kfe_i_landmarks_are_sampled(gram->size, most) ? most * KFE_ROWS_PER_LANDMARK : gram->size;
     int64_t *sample = NULL;
     kfe_i_rpcholesky made = {0};
     kfe_i_rng rng;

@@ -21,6 +21,7 @@ typedef struct kfe_i_landmark_plan {
 
 /* Landmarks of very many rows are chosen from a random sample: so many rows for each landmark, and at least so many in all. */
 enum { KFE_ROWS_PER_LANDMARK = 20, KFE_LANDMARK_ROWS_LEAST = 2000 };
+int kfe_i_landmarks_are_sampled(int64_t rows, int64_t landmarks);
 
 /* Writes up to plan->count (at most n) different examples to `index`, and their number. The rule may stop early,
  * when the examples found span all others. The context's seed decides. */
