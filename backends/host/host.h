@@ -12,6 +12,7 @@ typedef struct host_allocation host_allocation;
 
 struct kfe_device {
     char text[512];
+    int index;
     kfe_device_watch watch;
     void *watch_user;
     host_allocation *allocations; /* a list */

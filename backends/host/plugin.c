@@ -40,6 +40,7 @@ static kfe_device_status open_device(int index, kfe_device **out, kfe_device_err
             (void)snprintf(error->text, sizeof error->text, "out of memory for device %d", index);
         return KFE_DEVICE_NO_MEMORY;
     }
+    (*out)->index = index;
     (*out)->limit = (uint64_t)number_of("KFE_DEVICE_MEMORY", (long long)DEFAULT_MEMORY);
     (*out)->until_failure = number_of("KFE_DEVICE_FAIL_ALLOCATION", 0);
     return KFE_DEVICE_OK;
@@ -49,6 +50,8 @@ static kfe_device_status info(kfe_device *device, kfe_device_info *out)
 {
     memset(out, 0, sizeof *out);
     (void)snprintf(out->name, sizeof out->name, "the CPU through the interface of devices, for tests");
+    if (device->index > 0)
+        (void)snprintf(out->name, sizeof out->name, "device %d of the plug-in for tests", device->index);
     out->total = device->limit;
     out->free = device->used < device->limit ? device->limit - device->used : 0;
     return KFE_DEVICE_OK;

@@ -20,6 +20,11 @@ int kfe_i_rank(const kfe_context *ctx)
     return ctx->cluster ? ctx->cluster->info.rank : 0;
 }
 
+int kfe_i_local_rank(const kfe_context *ctx)
+{
+    return ctx->cluster ? ctx->cluster->info.local_rank : 0;
+}
+
 int kfe_i_ranks(const kfe_context *ctx)
 {
     return ctx->cluster ? ctx->cluster->info.ranks : 1;

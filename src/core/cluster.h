@@ -19,6 +19,8 @@ typedef struct kfe_i_cluster {
 
 int kfe_i_rank(const kfe_context *ctx);
 int kfe_i_ranks(const kfe_context *ctx);
+/* The rank among those on the same machine. */
+int kfe_i_local_rank(const kfe_context *ctx);
 kfe_i_share kfe_i_own_share(const kfe_context *ctx);
 
 /* The library's status for one of the plug-in. What happened elsewhere is told by kfe_context_agree. */

@@ -6,7 +6,9 @@
 #include "support/device.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "core/cluster.h"
 #include "gram/device/expand.h"
 #include "kernel/expansion.h"
 #include "kernel/tile/tile.h"
@@ -300,6 +302,32 @@ static void test_failing_allocations_fall_back(void **state)
     support_points_free(&points);
 }
 
+/* ---- several processes on one machine ---- */
+
+/* The device that a process with this place on its machine opens by name. */
+static void check_device_of_rank(kfe_context *ctx, int local_rank, const char *name, const char *expected)
+{
+    kfe_i_cluster cluster = {
+        .info = {.rank = local_rank, .ranks = 5, .local_rank = local_rank, .local_ranks = 5}};
+
+    ctx->cluster = &cluster;
+    assert_ok(ctx, kfe_context_set_device(ctx, name));
+    assert_non_null(strstr(ctx->device->info.name, expected));
+    assert_ok(ctx, kfe_context_set_device(ctx, "cpu"));
+    ctx->cluster = NULL;
+}
+
+static void test_processes_of_a_machine_take_its_devices_in_turn(void **state)
+{
+    assert_int_equal(setenv("KFE_DEVICE_COUNT", "3", 1), 0);
+    check_device_of_rank(*state, 0, "host", "the CPU");
+    check_device_of_rank(*state, 1, "host", "device 1 ");
+    check_device_of_rank(*state, 2, "host", "device 2 ");
+    check_device_of_rank(*state, 3, "host", "the CPU");
+    check_device_of_rank(*state, 1, "host:2", "device 2 ");
+    assert_int_equal(unsetenv("KFE_DEVICE_COUNT"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +339,7 @@ int main(void)
         with_context(test_features_equal_those_of_the_cpu),
         with_context(test_cancelling_reaches_the_device),
         with_context(test_failing_allocations_fall_back),
+        with_context(test_processes_of_a_machine_take_its_devices_in_turn),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cluster.h"
 #include "core/memory.h"
 #include "core/plugin.h"
 #include "core/text.h"
@@ -13,7 +14,10 @@
 
 /* ---- opening ---- */
 
-/* "cuda:1" is device 1 of the plug-in cuda. Returns 0 if it is no such name. */
+/* An index that the name does not give. */
+enum { ANY_DEVICE = -1 };
+
+/* "cuda:1" is device 1 of the plug-in cuda, "cuda" any of them. Returns 0 if it is no such name. */
 static int parse_name(const char *text, char *plugin, size_t size, int *index)
 {
     size_t length = 0;
@@ -24,7 +28,7 @@ static int parse_name(const char *text, char *plugin, size_t size, int *index)
         return 0;
     memcpy(plugin, text, length);
     plugin[length] = '\0';
-    *index = 0;
+    *index = ANY_DEVICE;
     if (text[length] == '\0')
         return 1;
     char *end = NULL;
@@ -76,6 +80,8 @@ static kfe_status start(kfe_context *ctx, kfe_i_device *device, int index)
 
     if (result != KFE_DEVICE_OK)
         return open_failed(ctx, device->name, result, error.text);
+    if (index == ANY_DEVICE)
+        index = kfe_i_local_rank(ctx) % devices; /* processes of one machine share its devices evenly */
     if (index >= devices)
         return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "the device '%s' does not exist: there %s %d", device->name,
                           devices == 1 ? "is only" : "are", devices);
@@ -113,7 +119,7 @@ kfe_status kfe_i_device_open(kfe_context *ctx, const char *name, kfe_i_device **
     kfe_status status = KFE_OK;
     kfe_i_device *device = NULL;
     char plugin[32];
-    int index = 0;
+    int index = ANY_DEVICE;
 
     *out = NULL;
     if (!parse_name(name, plugin, sizeof plugin, &index))

@@ -19,7 +19,8 @@ typedef struct kfe_i_device {
     const char *stage;    /* for progress while a call runs */
 } kfe_i_device;
 
-/* Opens libkfe_NAME.so and its device; a name may end in ":1". On failure the message says what is missing. */
+/* Opens libkfe_NAME.so and its device; a name may end in ":1". Without a number, processes of a cluster on one machine take its devices
+ * in turn. On failure the message says what is missing. */
 kfe_status kfe_i_device_open(kfe_context *ctx, const char *name, kfe_i_device **out);
 void kfe_i_device_close(kfe_i_device *device);
 
