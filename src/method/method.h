@@ -117,6 +117,7 @@ typedef struct kfe_i_method {
      * or, of classes, their number. */
     int (*sums_repay)(const void *settings, int64_t rows, int64_t cols, int64_t targets);
     int opens_operators; /* it works on operators of single views or kernels, and gets none of their sum */
+    int compares_views;  /* it needs two views, or one and a target */
     int takes_spectrum;  /* fit_sums takes sums with a spectrum in place of the scatter */
     /* With KFE_HAS_SAMPLE_WEIGHTS: the method reads target->weights itself and gets the operator of the plain kernel. 0: it gets the
      * weighted operator (kfe_i_gram_weighted), and its coefficients are multiplied by the roots afterwards. */

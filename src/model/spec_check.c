@@ -167,10 +167,26 @@ static kfe_status check_classes(checking *job)
     return KFE_OK;
 }
 
+/* Of a method that compares views: with one view, the target is the other. */
+static kfe_status check_second_view(checking *job)
+{
+    if (job->data->view_count > 1)
+        return KFE_OK;
+    if (job->data->target.task == KFE_TASK_NONE)
+        return MISFIT(
+            job, KFE_MISFIT_LABELS, KFE_EINPUT,
+            "%s compares views, but there is one and no target; give several files, or name columns "
+            "of one table by {view}",
+            job->spec->method->name);
+    return job->data->target.task == KFE_TASK_CLASSES ? check_classes(job) : KFE_OK;
+}
+
 static kfe_status check_target(checking *job)
 {
     const kfe_i_method *method = job->spec->method;
 
+    if (method->compares_views)
+        return check_second_view(job);
     if (!(method->flags & KFE_HAS_SUPERVISION))
         return KFE_OK;
     switch (job->data->target.task) {

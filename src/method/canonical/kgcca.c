@@ -25,5 +25,6 @@ const kfe_i_method kfe_i_method_kgcca = {
         KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfe_i_canonical_settings),
     .opens_operators = 1,
+    .compares_views = 1,
     .fit = fit,
 };

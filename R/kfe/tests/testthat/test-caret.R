@@ -5,7 +5,7 @@ test_that("train tunes and predicts", {
   skip_if_not_installed("caret")
   set.seed(1)
   control <- caret::trainControl("cv", number = 3)
-  fitted <- caret::train(Species ~ ., data = iris, method = kfe_caret("koc", "svm", tune = list(gamma = c(1e-6, 0.3))), trControl = control)
+  fitted <- caret::train(Species ~ ., data = iris, method = kfe_caret("koc", "svm", tune = list(gamma = c(0.3, 1000))), trControl = control)
   expect_identical(fitted$bestTune$gamma, 0.3)
   expect_gt(mean(predict(fitted, iris) == species), 0.9)
   expect_identical(predict(fitted, iris), predict(kfe(flowers, species, method = "koc", gamma = 0.3, learner = "svm"), flowers))
