@@ -50,7 +50,7 @@ const kfe_i_method kfe_i_method_skpls = {
     .summary = "sparse kernel partial least squares: a share of the examples per direction",
     .reference = "Momma & Bennett 2003; Momma 2005; Dhanjal et al. 2009, section 2.2",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
-             KFE_HAS_NESTING,
+             KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, skpls_settings),
     .fit = fit,
 };

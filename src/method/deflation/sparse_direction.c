@@ -11,6 +11,10 @@
  *        covariance of the deflated column with the target.
  * With ν = 1 (and `cache` ≥ n for mi) the direction is that of kpls.
  *
+ * With weights, n and the examples of a direction are counted by them: the last example that is chosen may count with a part of its weight only,
+ * as if the others of its equal rows were left out. νn is rounded up if all weights are whole numbers. y carries the roots s of
+ * the weights, and so do the columns, so that an example is ranked by |y_i|/s_i or |k_iᵀy|/s_i; `cache` counts rows.
+ *
  * Momma & Bennett (2003); Momma (2005). Time per iteration: the kernel columns of the chosen examples and, for mi, of the
  * candidates; with several targets also one product of K with W. Memory: a block of columns; with several targets the
  * matrix, if it fits.
@@ -27,6 +31,40 @@
 enum { MOST_COLUMNS = 256, BLOCK_NUMBERS = 1 << 22 };
 /* Sizes that differ by less, relative to the largest, count as equal. It is above the error of the multipliers of lad, a few 1e-7. */
 #define KFE_EQUAL 1e-5
+/* What rounding does to the square of a root, or to a sum of such, relative to it. */
+#define KFE_ROUNDED 1e-12
+
+/* The root of the weight of an example. */
+static double root_of(const kfe_i_deflation *d, int64_t i)
+{
+    return d->roots ? d->roots[i] : 1;
+}
+
+static double weight_of(const kfe_i_deflation *d, int64_t i)
+{
+    return root_of(d, i) * root_of(d, i);
+}
+
+/* Whether all weights are whole numbers; they are known by their roots, which are rounded. */
+static int weights_are_whole(const kfe_i_deflation *d)
+{
+    for (int64_t i = 0; d->roots && i < d->examples; i++) {
+        double weight = weight_of(d, i);
+        if (fabs(weight - nearbyint(weight)) > KFE_ROUNDED * weight)
+            return 0;
+    }
+    return 1;
+}
+
+/* How many examples a direction rests on, counted by their weights. */
+static double support_of(const kfe_i_deflation *d, double nu)
+{
+    double support = nu * d->mass;
+
+    if (weights_are_whole(d))
+        support = fmax(1, ceil(d->roots ? support * (1 - KFE_ROUNDED) : support));
+    return fmin(support, d->mass);
+}
 
 kfe_status kfe_i_sparse_direction_begin(const kfe_i_deflation *d, const kfe_i_sparse_settings *settings,
                                         kfe_i_sparse_direction *out)
@@ -37,10 +75,9 @@ kfe_status kfe_i_sparse_direction_begin(const kfe_i_deflation *d, const kfe_i_sp
 
     *out = (kfe_i_sparse_direction){.ctx = d->ctx,
                                     .rule = (kfe_i_sparse_rule)settings->rule,
-                                    .support = (int64_t)ceil(settings->nu * (double)n),
+                                    .support = support_of(d, settings->nu),
                                     .cache = settings->cache < n ? settings->cache : n,
                                     .block = fitting < MOST_COLUMNS ? fitting : MOST_COLUMNS};
-    out->support = out->support < 1 ? 1 : out->support < n ? out->support : n;
     out->block = out->block < n ? out->block : n;
     kfe_i_rng_init(&out->rng, kfe_context_seed(d->ctx), KFE_STREAM_COLUMNS);
     KFE_ALLOC(d->ctx, out->candidates, n);
@@ -103,7 +140,7 @@ static kfe_status rank_by_covariance(kfe_i_sparse_direction *s, const kfe_i_defl
         cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)d->examples, (blasint)done, 1, s->columns,
                     (blasint)done, s->target, 1, 0, s->part, 1);
         for (int64_t i = 0; i < done; i++)
-            candidates[first + i].size = fabs(s->part[i]);
+            candidates[first + i].size = fabs(s->part[i]) / root_of(d, candidates[first + i].index);
     }
     sort_candidates(candidates, count);
 cleanup:
@@ -121,11 +158,29 @@ static void draw_candidates(kfe_i_sparse_direction *s, kfe_i_candidate *candidat
     }
 }
 
-/* Orders the candidates from `begin` to `end`, which are equal and more than are needed, by covariance. */
-static kfe_status choose_among_equals(kfe_i_sparse_direction *s, const kfe_i_deflation *d, int64_t begin,
-                                      int64_t end)
+/* How many of the first `most` candidates a direction rests on; *last: the share of the last one's weight that counts. */
+static int64_t count_support(const kfe_i_sparse_direction *s, const kfe_i_deflation *d, int64_t most,
+                             double *last)
 {
-    int64_t places = s->support - begin;
+    double left = s->support;
+    int64_t count = 0;
+
+    *last = 1;
+    while (count < most && left > KFE_ROUNDED * s->support) {
+        double weight = weight_of(d, s->candidates[count].index);
+        *last = left < weight * (1 - KFE_ROUNDED) ? left / weight : 1;
+        left -= weight;
+        count++;
+    }
+    return count;
+}
+
+/* Orders the candidates from `begin` to `end`, which are equal and more than are needed, by covariance; as they are, `support` of
+ * all candidates are needed. */
+static kfe_status choose_among_equals(kfe_i_sparse_direction *s, const kfe_i_deflation *d, int64_t support,
+                                      int64_t begin, int64_t end)
+{
+    int64_t places = support - begin;
     int64_t count = end - begin;
 
     if (count > s->cache && s->cache >= places) {
@@ -138,19 +193,21 @@ static kfe_status choose_among_equals(kfe_i_sparse_direction *s, const kfe_i_def
 static kfe_status choose_by_residual(kfe_i_sparse_direction *s, const kfe_i_deflation *d)
 {
     int64_t n = d->examples;
-    int64_t begin = s->support - 1;
-    int64_t end = s->support;
+    double last = 1;
 
     for (int64_t i = 0; i < n; i++)
-        s->candidates[i] = (kfe_i_candidate){fabs(s->target[i]), i};
+        s->candidates[i] = (kfe_i_candidate){fabs(s->target[i]) / root_of(d, i), i};
     sort_candidates(s->candidates, n);
+    int64_t support = count_support(s, d, n, &last);
+    int64_t begin = support - 1;
+    int64_t end = support;
     double cut = s->candidates[begin].size;
     double equal = KFE_EQUAL * s->candidates[0].size;
     while (begin > 0 && s->candidates[begin - 1].size - cut <= equal)
         begin--;
     while (end < n && cut - s->candidates[end].size <= equal)
         end++;
-    return end > s->support ? choose_among_equals(s, d, begin, end) : KFE_OK;
+    return end > support || last < 1 ? choose_among_equals(s, d, support, begin, end) : KFE_OK;
 }
 
 static kfe_status choose_by_covariance(kfe_i_sparse_direction *s, const kfe_i_deflation *d)
@@ -213,16 +270,18 @@ kfe_status kfe_i_sparse_direction_choose(kfe_i_deflation *d, kfe_i_sparse_direct
 {
     kfe_status status = KFE_OK;
     int64_t n = d->examples;
-    int64_t count = s->rule == KFE_SPARSE_MI && s->cache < s->support ? s->cache : s->support;
     double size = 0;
+    double last = 1;
 
     memset(direction, 0, (size_t)n * sizeof *direction);
     KFE_TRY(combine_targets(d, w, s->target, &size));
     if (kfe_i_deflation_is_spent(d, size))
         goto cleanup;
     KFE_TRY(s->rule == KFE_SPARSE_MR ? choose_by_residual(s, d) : choose_by_covariance(s, d));
+    int64_t count = count_support(s, d, s->rule == KFE_SPARSE_MI ? s->cache : n, &last);
     for (int64_t i = 0; i < count; i++)
         direction[s->candidates[i].index] = s->target[s->candidates[i].index];
+    direction[s->candidates[count - 1].index] *= last;
     KFE_TRY(multiply(s, d, count, direction, product));
     double square = fabs(cblas_ddot((blasint)n, direction, 1, product, 1));
     double scale =

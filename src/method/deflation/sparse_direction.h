@@ -28,7 +28,8 @@ typedef struct kfe_i_sparse_direction {
     kfe_context *ctx;
     kfe_i_rng rng;
     kfe_i_sparse_rule rule;
-    int64_t support, cache, block;   /* examples of a direction; candidates; columns evaluated at once */
+    double support;                  /* examples of a direction, counted by their weights */
+    int64_t cache, block;            /* candidates; columns evaluated at once */
     kfe_i_candidate *candidates;     /* n */
     int64_t *drawn;                  /* n */
     double *target, *columns, *part; /* n; n × block; block */

@@ -104,6 +104,7 @@ static kfe_status joint_open(joint *s, const kfe_i_target *target)
     int64_t block = s->n * s->most;
 
     KFE_TRY(kfe_i_onevsrest_open(s->ctx, target, s->most, s->settings->c, s->settings->stop, &s->svms));
+    KFE_TRY(kfe_i_onevsrest_carry(&s->svms, s->method->roots));
     s->svms.quiet = 1; /* the gap of the solution tells */
     KFE_TRY(open_work(s));
     KFE_ALLOC(s->ctx, s->now.coefficients, block);
@@ -261,13 +262,14 @@ static kfe_status start_from_labels(joint *s, const kfe_i_target *target)
 {
     kfe_status status = KFE_OK;
     int64_t c = target->class_count;
-    int64_t *sizes = NULL;
+    double *sizes = NULL;
 
     KFE_ALLOC(s->ctx, sizes, c);
-    kfe_i_target_count(target, sizes);
+    kfe_i_target_class_masses(target, sizes);
     for (int64_t i = 0; i < s->n; i++)
         for (int64_t g = 0; g < c; g++)
-            s->given[i * c + g] = target->codes[i] == g ? 1 / sqrt((double)sizes[g]) : 0;
+            s->given[i * c + g] =
+                target->codes[i] == g ? sqrt(kfe_i_weight_of(target, i)) / sqrt(sizes[g]) : 0;
     KFE_TRY(find_features(s, s->given, c));
 cleanup:
     kfe_i_free(s->ctx, sizes);

@@ -19,6 +19,10 @@
  * of these is certified, not optimal: for every A, and so for the A of the closed form, the optimum is at least
  *   Σ_g eᵀα_g − ½(λ_1 + … + λ_d).
  *
+ * Weights. Let s be the roots of the weights. A row that is repeated sᵢ² times has the kernel diag(1/s)·K·diag(1/s), where K is that of
+ * the weighted operator diag(s)·G·diag(s), and its α may be C·sᵢ². Everything but the SVMs themselves is in the coordinates of
+ * that operator (kfe_i_onevsrest_carry).
+ *
  * Chen et al. (2008), sections 3.2, 4.3 and 5.5.
  */
 #ifndef KFE_METHOD_JOINT_JOINT_H
@@ -68,6 +72,8 @@ typedef struct kfe_i_joint_method {
     kfe_status (*solve)(void *user, kfe_i_onevsrest *svms, double tolerance, kfe_i_joint_certificate *out);
     void (*keep)(void *user); /* the features found last are the best so far; NULL: nothing to do */
     void *user;
+    const double
+        *roots;      /* as in kfe_i_problem: A, B, T and K are in the coordinates of the weighted operator */
     double rounding; /* size of a λ that is zero but for rounding, for A of unit norm */
 } kfe_i_joint_method;
 

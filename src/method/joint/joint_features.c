@@ -164,7 +164,8 @@ kfe_status kfe_i_joint_fit_kernel(kfe_context *ctx, const kfe_i_problem *problem
 {
     kfe_status status = KFE_OK;
     kfe_i_joint_settings chosen = *settings;
-    kfe_i_joint_method method = {.name = s->method, .find = find, .solve = kfe_i_joint_solve, .user = s};
+    kfe_i_joint_method method = {
+        .name = s->method, .find = find, .solve = kfe_i_joint_solve, .user = s, .roots = problem->roots};
 
     s->ctx = ctx;
     s->n = problem->gram->size;

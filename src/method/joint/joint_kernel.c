@@ -210,6 +210,7 @@ static kfe_status add_labels(span *s, const kfe_i_onevsrest *svms)
 {
     kfe_status status = KFE_OK;
     double *a = NULL;
+    double mass = kfe_i_target_mass(svms->target, s->n);
     double value = 0;
 
     KFE_ALLOC(s->kernel->ctx, a, s->n * svms->count);
@@ -217,9 +218,10 @@ static kfe_status add_labels(span *s, const kfe_i_onevsrest *svms)
         const double *sign = svms->sign + g * s->n;
         double positive = 0;
         for (int64_t i = 0; i < s->n; i++)
-            positive += sign[i] > 0;
+            positive += sign[i] > 0 ? kfe_i_weight_of(svms->target, i) : 0;
         for (int64_t i = 0; i < s->n; i++)
-            a[i * svms->count + g] = sign[i] > 0 ? 1 / positive : -1 / ((double)s->n - positive);
+            a[i * svms->count + g] =
+                sqrt(kfe_i_weight_of(svms->target, i)) / (sign[i] > 0 ? positive : positive - mass);
     }
     KFE_TRY(add_features(s, a, svms->count, &value));
 cleanup:

@@ -24,7 +24,7 @@ kfe_status kfe_i_class_ridge(kfe_context *ctx, const char *method, const kfe_i_g
         roots[i] = sqrt(kfe_i_weight_of(target, i));
         indicator[i * classes + target->codes[i]] = roots[i];
     }
-    if (target->weights)
+    if (target->weights && !gram->roots)
         KFE_TRY(kfe_i_gram_weighted(ctx, gram, roots, &weighted));
     const kfe_i_loo_problem problem = {.gram = weighted ? weighted : gram,
                                        .centred = 1,

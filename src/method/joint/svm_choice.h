@@ -26,7 +26,7 @@
 /* C for the kernel G(G + ξI)⁻¹. */
 #define KFE_SHRUNK_SVM_C 10.0
 
-/* ρ for the classes of the target; `method` is for the log. As kfe_i_loo_choose, `rows` is 0 if nothing can be chosen. */
+/* ρ for the classes of the target, counted by their weights; `gram` may carry the roots of these or not. `method` is for the log. As kfe_i_loo_choose, `rows` is 0 if nothing can be chosen. */
 kfe_status kfe_i_class_ridge(kfe_context *ctx, const char *method, const kfe_i_gram *gram,
                              const kfe_i_target *target, kfe_i_loo_choice *out);
 /* 4/ρ; 1 if there is no ρ. */

@@ -36,7 +36,8 @@ const kfe_i_method kfe_i_method_svm_joint = {
     .name = "svm-joint",
     .summary = "a subspace and SVMs on it, learned together",
     .reference = "Chen et al. 2008, section 3.2",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_PREDICTOR,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_PREDICTOR |
+             KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, svm_joint_settings),
     .fit = fit,
 };

@@ -63,10 +63,25 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_onevsrest_carry(kfe_i_onevsrest *svms, const double *roots)
+{
+    kfe_status status = KFE_OK;
+
+    if (!roots)
+        return KFE_OK;
+    KFE_ALLOC(svms->ctx, svms->inverse, svms->n);
+    for (int64_t i = 0; i < svms->n; i++)
+        svms->inverse[i] = 1 / roots[i];
+    svms->roots = roots;
+cleanup:
+    return status;
+}
+
 void kfe_i_onevsrest_free(kfe_i_onevsrest *svms)
 {
     if (!svms->ctx)
         return;
+    kfe_i_free(svms->ctx, svms->inverse);
     kfe_i_free(svms->ctx, svms->sign);
     kfe_i_free(svms->ctx, svms->upper);
     kfe_i_free(svms->ctx, svms->alpha);
@@ -118,7 +133,7 @@ static kfe_status solve_one(kfe_i_onevsrest *s, const kfe_i_gram *gram, int64_t 
     s->gap += result.gap;
     for (int64_t i = 0; i < s->n; i++) {
         s->alpha_sum += alpha[i];
-        s->weights[i * s->count + m] = alpha[i] * problem.sign[i];
+        s->weights[i * s->count + m] = alpha[i] * problem.sign[i] * (s->inverse ? s->inverse[i] : 1);
     }
 cleanup:
     return status;
@@ -127,11 +142,15 @@ cleanup:
 kfe_status kfe_i_onevsrest_solve_on(kfe_i_onevsrest *s, const kfe_i_gram *gram)
 {
     kfe_status status = KFE_OK;
+    kfe_i_gram *plain = NULL;
 
+    if (s->inverse)
+        KFE_TRY(kfe_i_gram_weighted(s->ctx, gram, s->inverse, &plain));
     s->objective = s->alpha_sum = s->gap = 0;
     for (int64_t m = 0; m < s->count; m++)
-        KFE_TRY(solve_one(s, gram, m));
+        KFE_TRY(solve_one(s, plain ? plain : gram, m));
 cleanup:
+    kfe_i_gram_free(plain);
     return status;
 }
 

@@ -7,7 +7,7 @@
  * With a_g = α_g·y_g the SVMs maximise  Σ_g eᵀα_g − ½ a_gᵀKa_g  over 0 ≤ α ≤ C, yᵀα = 0  (`objective`). Their
  * primal cost  Σ_g ½ a_gᵀKa_g + C·hinge  is never below it; the difference is `gap`.
  *
- * Solving does not allocate, except for the solver's memory, which grows in the first calls.
+ * Solving does not allocate, except for the solver's memory, which grows in the first calls, and with kfe_i_onevsrest_carry.
  */
 #ifndef KFE_METHOD_SHARED_ONEVSREST_H
 #define KFE_METHOD_SHARED_ONEVSREST_H
@@ -38,11 +38,14 @@ typedef struct kfe_i_onevsrest {
     double *sign;     /* count × n: +1 or −1 */
     double *upper;    /* n: C times the weight of the example */
     double *alpha;    /* count × n */
-    double *weights;  /* n × count: αᵢyᵢ, the A of Chen et al. (2008), eq. (12) */
+    double *weights; /* n × count: αᵢyᵢ, the A of Chen et al. (2008), eq. (12); with roots s, αᵢyᵢ/sᵢ */
     double *offset;   /* count */
     double alpha_sum; /* Σ_g eᵀα_g */
     double objective; /* of the dual, as above */
     double gap;       /* cost − objective, 0 or more */
+    const double
+        *roots;      /* n, as in kfe_i_gram: operators and features carry them; NULL: they carry nothing */
+    double *inverse; /* n: 1/roots; NULL without them */
     kfe_i_feature_gram features;
     kfe_i_smo_work work;
 } kfe_i_onevsrest;
@@ -50,6 +53,9 @@ typedef struct kfe_i_onevsrest {
 /* For up to `most` features (0: only for kernel matrices). Free it also after a failure. */
 kfe_status kfe_i_onevsrest_open(kfe_context *ctx, const kfe_i_target *target, int64_t most, double c,
                                 double stop, kfe_i_onevsrest *out);
+/* From now on the operators and features are those of weighted examples (kfe_i_gram_weighted), with the roots s of the weights: the SVMs
+ * are those on diag(1/s)·K·diag(1/s), and `weights` is A in the coordinates of K. Borrows the roots; NULL: changes nothing. */
+kfe_status kfe_i_onevsrest_carry(kfe_i_onevsrest *svms, const double *roots);
 void kfe_i_onevsrest_free(kfe_i_onevsrest *svms);
 /* The operator of features (n × dim), valid until the next call. */
 const kfe_i_gram *kfe_i_onevsrest_gram(kfe_i_onevsrest *svms, int64_t dim, const double *features);

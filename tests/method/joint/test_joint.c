@@ -330,6 +330,72 @@ static void test_alternations_do_not_allocate(void **state)
     support_sample_free(&p);
 }
 
+/* ---- weights ---- */
+
+/* The table with every second row twice, or once with the weight 2; x receives its numbers and must outlive it. */
+static kfe_data *with_weights(kfe_context *ctx, const support_sample *p, int repeated,
+                              double x[2 * ROWS * COLS])
+{
+    int class_of[2 * ROWS];
+    double weights[ROWS];
+    int64_t rows = 0;
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        weights[i] = (double)(1 + i % 2);
+        for (int copy = 0; copy <= (repeated ? i % 2 : 0); copy++) {
+            memcpy(x + rows * COLS, p->x + i * COLS, COLS * sizeof *x);
+            class_of[rows++] = p->class_of[i];
+        }
+    }
+    kfe_data *data = support_dense(ctx, rows, COLS, x, class_of);
+    if (!repeated)
+        assert_ok(ctx, kfe_data_set_weights(ctx, data, weights));
+    return data;
+}
+
+/* The alternation starts from the labels, whose classes must be counted by the weights. */
+static void test_alternations_count_rows_by_their_weights(void **state)
+{
+    static const char *const params = "lambda=0.05,svm-C=2,step=plain,max-iter=2,svm-stop=1e-10,settled=0";
+    kfe_context *ctx = *state;
+    support_sample p = make_problem(ctx, CLASSES);
+    double x[2][2 * ROWS * COLS];
+    kfe_data *repeated = with_weights(ctx, &p, 1, x[0]);
+    kfe_data *weighted = with_weights(ctx, &p, 0, x[1]);
+    kfe_matrix expected = support_features(ctx, "svm-joint", params, KERNEL, repeated, p.data);
+    kfe_matrix got = support_features(ctx, "svm-joint", params, KERNEL, weighted, p.data);
+
+    assert_int_equal(got.cols, expected.cols);
+    assert_below(support_distance_up_to_sign(got.rows, got.cols, expected.values, got.values), 1e-6);
+    kfe_matrix_free(&expected);
+    kfe_matrix_free(&got);
+    kfe_data_free(repeated);
+    kfe_data_free(weighted);
+    support_sample_free(&p);
+}
+
+/* What leave-one-out chooses is the same with weights of one as without weights. */
+static void test_weights_of_one_choose_the_same_settings(void **state)
+{
+    kfe_context *ctx = *state;
+    support_sample p = make_problem(ctx, CLASSES);
+    kfe_data *weighted = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
+    double weights[ROWS];
+
+    for (int i = 0; i < ROWS; i++)
+        weights[i] = 1;
+    weights[0] = 1 + 1e-9; /* weights that are all one may be forgotten */
+    assert_ok(ctx, kfe_data_set_weights(ctx, weighted, weights));
+    kfe_model *expected = support_fit(ctx, "svm-joint", NULL, KERNEL, p.data);
+    kfe_model *got = support_fit(ctx, "svm-joint", NULL, KERNEL, weighted);
+    double value = support_number(expected, "svm-c");
+    assert_below(fabs(support_number(got, "svm-c") - value), 1e-6 * value);
+    kfe_model_free(expected);
+    kfe_model_free(got);
+    kfe_data_free(weighted);
+    support_sample_free(&p);
+}
+
 static void test_allocations_that_fail(void **state)
 {
     static const support_request requests[] = {{"svm-joint", "max-iter=2", {"rbf:gamma=0.3"}},
@@ -354,6 +420,8 @@ int main(void)
         with_context(test_default_stops_hide_the_order_of_rows),
         with_context(test_a_negative_kernel_is_refused),
         with_context(test_alternations_do_not_allocate),
+        with_context(test_alternations_count_rows_by_their_weights),
+        with_context(test_weights_of_one_choose_the_same_settings),
         with_context(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,8 +88,9 @@ static void test_the_optimum_is_reached_over_six_decades(void **state)
 
 /* ---- without forming the kernel ---- */
 
+/* With roots, on the weighted operator. */
 static double solve_kernel(kfe_context *ctx, const support_sample *p, int uncorrelated, int formed,
-                           double *bound)
+                           const double *roots, double *bound)
 {
     kfe_i_joint_kernel kernel = {.ctx = ctx,
                                  .method = "test",
@@ -102,21 +103,26 @@ static double solve_kernel(kfe_context *ctx, const support_sample *p, int uncorr
     int64_t index[ROWS];
     double right[ROWS * CLASSES];
     kfe_i_gram *gram = NULL;
+    kfe_i_gram *weighted = NULL;
 
     for (int64_t i = 0; i < ROWS; i++)
         index[i] = i;
     assert_ok(ctx, kfe_i_gram_subset(ctx, ROWS, p->k[0], index, ROWS, &gram));
-    kernel.gram = gram;
+    if (roots)
+        assert_ok(ctx, kfe_i_gram_weighted(ctx, gram, roots, &weighted));
+    kernel.gram = roots ? weighted : gram;
     kernel.right = right;
     if (formed)
         assert_ok(ctx, kfe_i_joint_form(&kernel));
     assert_ok(ctx, kfe_i_onevsrest_open(ctx, &p->data->target, CLASSES, 10, 1e-6, &svms));
+    assert_ok(ctx, kfe_i_onevsrest_carry(&svms, roots));
     assert_ok(ctx, kfe_i_joint_solve(&kernel, &svms, formed ? 1e-6 : 1e-8, &certificate));
     double upper = svms.objective + svms.gap;
     *bound = certificate.bound;
     kfe_i_onevsrest_free(&svms);
     kfe_i_gram_free(kernel.formed);
     kfe_i_table_free(&kernel.values);
+    kfe_i_gram_free(weighted);
     kfe_i_gram_free(gram);
     return upper;
 }
@@ -125,11 +131,20 @@ static void test_the_growing_subspace_finds_the_same_optimum(void **state)
 {
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx);
+    double weights[ROWS];
+    double roots[ROWS];
 
-    for (int m = 0; m < 2; m++) {
+    for (int i = 0; i < ROWS; i++) {
+        weights[i] = 0.5 + (double)(i % 5);
+        roots[i] = sqrt(weights[i]);
+    }
+    for (int run = 0; run < 4; run++) {
+        int m = run % 2;
         double bounds[2];
-        double formed = solve_kernel(ctx, &p, m, 1, &bounds[0]);
-        double never_formed = solve_kernel(ctx, &p, m, 0, &bounds[1]);
+        if (run == 2)
+            assert_ok(ctx, kfe_data_set_weights(ctx, p.data, weights));
+        double formed = solve_kernel(ctx, &p, m, 1, run < 2 ? NULL : roots, &bounds[0]);
+        double never_formed = solve_kernel(ctx, &p, m, 0, run < 2 ? NULL : roots, &bounds[1]);
         assert_below(fabs(formed - never_formed), 3e-6 * formed);
         assert_below(never_formed - bounds[1], 2e-6 * never_formed);
         assert_true(bounds[1] <= formed * (1 + 1e-9));
