@@ -28,7 +28,7 @@ static const kfe_i_param rows[] = {
     KFE_REAL_OR(
         kfe_i_svm_settings, c, "C", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1",
         "weight of the loss against the norm; auto: for classes and a linear kernel on features, 1 / the "
-        "sum of the variances of the features, else 1"),
+        "sum of the variances of the features, with equal shares of the classes; else 1"),
     KFE_REAL(kfe_i_svm_settings, epsilon, "epsilon", "0.1", 0, KFE_REAL_MAX,
              "real targets: errors up to this cost nothing"),
     KFE_TEXT(kfe_i_svm_settings, kernel, "learner-kernel", "linear",
@@ -311,21 +311,46 @@ cleanup:
 #define SMALLEST_C 1e-9
 #define LARGEST_C 1e9
 
+/* Weights of rows by which every class counts alike, whatever its size and its weight. */
+static kfe_status balance_classes(kfe_context *ctx, const kfe_i_target *target, double *weights)
+{
+    kfe_status status = KFE_OK;
+    double *total = NULL;
+
+    KFE_ALLOC_ZERO(ctx, total, target->class_count);
+    for (int64_t i = 0; i < target->rows; i++) {
+        weights[i] = target->weights ? target->weights[i] : 1;
+        total[target->codes[i]] += weights[i];
+    }
+    for (int64_t i = 0; i < target->rows; i++)
+        weights[i] /= total[target->codes[i]];
+cleanup:
+    kfe_i_free(ctx, total);
+    return status;
+}
+
 /* What C=auto is on features. The best C is inversely proportional to the square of the unit that the features have, and units differ by
- * method: the features of kfd with a large ridge are short. Real targets have a unit too. */
+ * method: the features of kfd with a large ridge are short. Real targets have a unit too. Classes count alike: the variance within a
+ * class that has nearly all weight says nothing about the distance to the others. */
 static kfe_status choose_c(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
                            const kfe_i_kernel *kernel, kfe_i_svm_settings *settings)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_table weighted = kfe_i_weighted_rows(features, target);
+    kfe_i_table balanced = kfe_i_table_slice(features, 0, features->rows);
+    double *weights = NULL;
     double variance = 1;
 
     if (settings->c > 0)
         return KFE_OK;
-    if (target->task == KFE_TASK_CLASSES && strcmp(kernel->def->name, "linear") == 0)
-        KFE_TRY(kfe_i_total_variance(ctx, &weighted, &variance));
+    if (target->task == KFE_TASK_CLASSES && strcmp(kernel->def->name, "linear") == 0) {
+        KFE_ALLOC(ctx, weights, target->rows);
+        KFE_TRY(balance_classes(ctx, target, weights));
+        balanced.weights = weights;
+        KFE_TRY(kfe_i_total_variance(ctx, &balanced, &variance));
+    }
     settings->c = variance > 0 ? fmin(fmax(1 / variance, SMALLEST_C), LARGEST_C) : 1;
 cleanup:
+    kfe_i_free(ctx, weights);
     return status;
 }
 

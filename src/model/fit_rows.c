@@ -51,6 +51,14 @@ cleanup:
     return status;
 }
 
+static int has_unit_weights(const kfe_i_target *target)
+{
+    for (int64_t i = 0; i < target->rows; i++)
+        if (target->weights[i] != 1)
+            return 0;
+    return 1;
+}
+
 /* The long loops of this fit save their state if the context asks for it. */
 static kfe_status begin_checkpoints(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train)
 {
@@ -72,6 +80,7 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     kfe_model *model = NULL;
     kfe_data *weighty = NULL; /* without the rows of weight zero, if there are any */
     kfe_data weighed = {0};   /* with weights of classes, if there are any */
+    kfe_data plain;           /* without weights, if all are one */
 
     *out = NULL;
     if (kfe_i_ranks(ctx) > 1)
@@ -81,6 +90,11 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
         KFE_TRY(kfe_i_data_drop_weightless(ctx, train, &weighty));
         KFE_TRY(refuse_dropped_columns(ctx, spec, train, weighty));
         train = weighty ? weighty : train;
+        if (has_unit_weights(&train->target)) {
+            plain = *train;
+            plain.target.weights = NULL; /* borrowed */
+            train = &plain;
+        }
     }
     if (kfe_i_spec_weighs_classes(spec)) {
         KFE_TRY(kfe_spec_check(ctx, spec, train, NULL));
