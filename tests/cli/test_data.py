@@ -183,7 +183,6 @@ def test_features_in_libsvm_files_have_the_true_label_or_none(kfe):
 @pytest.mark.parametrize("content, what", [
     (b"\x89PNG\r\n\x1a\n" + bytes(50), "a PNG image"),
     (b"%PDF-1.7\n" + bytes(50), "a PDF document"),
-    (b"PAR1" + bytes(50), "a Parquet file"),
     (b"\x89HDF\r\n\x1a\n" + bytes(50), "an HDF5 file"),
     (zipped("[Content_Types].xml"), "an Excel (.xlsx) or other Office file"),
     (zipped("notes.txt"), "a zip archive without NumPy arrays"),
@@ -192,6 +191,12 @@ def test_foreign_files_are_named(kfe, content, what):
     for name, stored in ("x.csv", content), ("x.gz", gzip.compress(content)):
         kfe.write(name, stored)
         kfe.refused("fit", "-m", "koc", name, "-o", "m.kfe", says=(name, f"this is {what}, not a table"))
+
+
+def test_a_parquet_file_is_named_with_and_without_its_plug_in(kfe):
+    for name, stored in ("x.csv", b"PAR1" + bytes(50)), ("x.gz", gzip.compress(b"PAR1" + bytes(50))):
+        kfe.write(name, stored)
+        kfe.refused("fit", "-m", "koc", name, "-o", "m.kfe", says=(name, "Parquet file"))
 
 
 def test_a_model_in_place_of_data_is_named(kfe):
