@@ -82,9 +82,9 @@ def test_gamma_of_the_estimator(iris):
 
 def test_searches(iris):
     """Grids, distributions and Optuna's trials set kernel__gamma."""
-    grid = GridSearchCV(kfe.KPLSClassifier(kernel=kfe.RBF(), n_threads=1), {"kernel__gamma": [1e-6, 0.1]}, cv=3).fit(*iris)
+    grid = GridSearchCV(kfe.KPLSClassifier(kernel=kfe.RBF(), n_threads=1), {"kernel__gamma": [0.1, 1e4]}, cv=3).fit(*iris)
     assert grid.best_params_ == {"kernel__gamma": 0.1} and grid.best_estimator_.kernel == kfe.RBF(gamma=0.1)
-    named = GridSearchCV(kfe.KPLSClassifier(n_threads=1), {"kernel__gamma": [1e-6, 0.1]}, cv=3).fit(*iris)
+    named = GridSearchCV(kfe.KPLSClassifier(n_threads=1), {"kernel__gamma": [0.1, 1e4]}, cv=3).fit(*iris)
     np.testing.assert_array_equal(named.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"])
     pipeline = make_pipeline(StandardScaler(), kfe.KPLSClassifier(n_threads=1))
     drawn = RandomizedSearchCV(pipeline, {"kplsclassifier__kernel__gamma": loguniform(1e-3, 10)}, n_iter=3, cv=3,
@@ -93,7 +93,7 @@ def test_searches(iris):
     kinds = GridSearchCV(kfe.KPLSClassifier(n_threads=1), [
         {"kernel": [kfe.RBF(), kfe.Laplacian()], "kernel__gamma": [0.1, 1]}, {"kernel": [kfe.Linear()]}], cv=3).fit(*iris)
     assert len(kinds.cv_results_["params"]) == 5
-    short = GridSearchCV(kfe.KPLSClassifier(n_threads=1), {"gamma": [1e-6, 0.1]}, cv=3).fit(*iris)
+    short = GridSearchCV(kfe.KPLSClassifier(n_threads=1), {"gamma": [0.1, 1e4]}, cv=3).fit(*iris)
     np.testing.assert_array_equal(short.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"])
 
 
