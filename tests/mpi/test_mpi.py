@@ -389,7 +389,7 @@ def launch_and_kill(kfe, ranks, arguments, when):
                            text=True, env=ENVIRONMENT, stdin=subprocess.DEVNULL)
     killed = False
     while run.poll() is None and not killed:
-        time.sleep(0.01)
+        time.sleep(0.001)
         victims = sorted(processes_of(kfe.folder)) if when() else []
         if victims:
             os.kill(victims[-1], signal.SIGKILL)
@@ -403,6 +403,20 @@ def launch_and_kill(kfe, ranks, arguments, when):
     return killed and run.returncode != 0
 
 
+def kill_midway(kfe, ranks, fit, state):
+    """Kills a fit that has saved its state. A fast machine may finish it before the signal arrives: then again."""
+    for _ in range(20):
+        if launch_and_kill(kfe, ranks, fit, state.exists) and state.exists():
+            return
+        kfe.path("m.kfe").unlink(missing_ok=True)
+    pytest.fail("it always ended too early to be killed")
+
+
+def whole_files(kfe):
+    """All but what a killed process was writing, which the next run removes."""
+    return [name for name in kfe.files() if not name.endswith(".part")]
+
+
 @pytest.mark.parametrize("method", ["sma", "kpca"])
 def test_a_killed_fit_resumes_to_the_same_model(kfe, method):
     data, _ = write_data(kfe, 2200)
@@ -411,8 +425,8 @@ def test_a_killed_fit_resumes_to_the_same_model(kfe, method):
     kfe.run(3, *fit, "-o", "whole.kfe")
     state = kfe.path("fit.state")
     resume = [*fit, "--checkpoint", state.name, "--checkpoint-every", 0, "--resume", "-o", "m.kfe"]
-    assert launch_and_kill(kfe, 3, resume, state.exists), "it ended too early to be killed"
-    assert kfe.files() == ["fit.state", data, "whole.kfe"] and state.exists()
+    kill_midway(kfe, 3, resume, state)
+    assert whole_files(kfe) == ["fit.state", data, "whole.kfe"]
     first = state.stat().st_mtime_ns
     again = launch_and_kill(kfe, 3, resume, lambda: state.exists() and state.stat().st_mtime_ns > first)
     assert again or kfe.path("m.kfe").exists()
@@ -434,18 +448,19 @@ def test_a_kill_while_writing_leaves_no_partial_file(kfe):
 
 
 def test_a_state_of_three_processes_serves_one(kfe):
-    data, x = write_data(kfe, 400)
-    fit = ["fit", "-q", "-m", "sma", "--dim", 60, "--columns", 80, "-k", f"rbf:gamma={GAMMA}", data]
+    rows, dim = 1200, 60
+    data, _ = write_data(kfe, rows)
+    fit = ["fit", "-q", "-m", "sma", "--dim", dim, "--columns", 300, "-k", f"rbf:gamma={GAMMA}", data]
     kfe.run(0, *fit, "-o", "whole.kfe")
     state = kfe.path("fit.state")
     resume = [*fit, "--checkpoint", state.name, "--checkpoint-every", 0, "--resume", "-o", "m.kfe"]
-    launch_and_kill(kfe, 3, resume, state.exists)
+    kill_midway(kfe, 3, resume, state)
     done = kfe.run(0, *resume)
     assert "no checkpoint" not in done.stderr
     for model in ("whole", "m"):
         kfe.run(0, "transform", "-q", f"{model}.kfe", data, "-o", f"{model}.csv")
     alone, together = kfe.numbers("whole.csv"), kfe.numbers("m.csv")
-    assert np.abs(alone - together).max() <= 16 * 400 * np.finfo(float).eps * 60 * np.abs(alone).max()
+    assert np.abs(alone - together).max() <= 16 * rows * np.finfo(float).eps * dim * np.abs(alone).max()
 
 
 @pytest.mark.quick
