@@ -92,7 +92,8 @@ class Data:
     def set_column_names(self, names: Sequence[str]) -> None:
         self._check_count("names of columns", len(names), lib.kfe_data_cols(self.pointer, 0))
         written = [str(name).encode() for name in names]
-        self.context.quick(lib.kfe_data_set_column_names, self.pointer, 0, string_array(written).ctypes.data)
+        addresses = string_array(written)  # its address alone does not keep it alive
+        self.context.quick(lib.kfe_data_set_column_names, self.pointer, 0, addresses.ctypes.data)
 
     def to_arrays(self) -> tuple[Any, np.ndarray | None]:
         """The first view, dense or sparse, and a copy of the target: labels as text or integers, or real numbers."""
@@ -175,7 +176,8 @@ def _wrap_csr(context: Context, x: Any) -> Data:
 def _wrap_text(context: Context, strings: Sequence[str]) -> Data:
     written = [str(string).encode() for string in strings]
     pointer = c_void_p()
-    context.quick(lib.kfe_data_from_text, len(written), string_array(written).ctypes.data, byref(pointer))
+    addresses = string_array(written)  # its address alone does not keep it alive
+    context.quick(lib.kfe_data_from_text, len(written), addresses.ctypes.data, byref(pointer))
     return Data(context, pointer.value)
 
 

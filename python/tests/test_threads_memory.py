@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several threads at once; forked processes; many fits in a row."""
+import concurrent.futures
 import gc
 import os
 import signal
@@ -107,3 +108,21 @@ def test_forked_processes():
             os.killpg(process.pid, signal.SIGKILL)
             raise
     assert process.returncode == 0 and out == "done\n", err
+
+
+def test_names_outlive_the_call_that_passes_them(iris):
+    """Threads that take memory at once must not get that of the names of columns, nor of strings."""
+    pandas = pytest.importorskip("pandas")
+    table = pandas.DataFrame(iris[0], columns=list("abcd"))
+    model = kfe.KFDClassifier(kernel="rbf:gamma=0.2", learner="knn", n_threads=1).fit(table, iris[1])
+    expected = model.predict(table)
+    texts = ["acgt" * (1 + i % 5) for i in range(40)]
+    strings = kfe.KPCA(kernel="spectrum", dim=1, n_threads=1).fit(texts)
+    features = strings.transform(texts)
+
+    def ask(_):
+        np.testing.assert_array_equal(model.predict(table), expected)
+        np.testing.assert_array_equal(strings.transform(texts), features)
+
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        list(pool.map(ask, range(200)))
