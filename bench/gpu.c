@@ -2,7 +2,8 @@
 /*
  * Times the calls of a device plug-in that large fits are made of, at the sizes of bench/GPU.md; bench/gpu.sh runs it.
  *
- *     gpu PLUGIN.so NAME...      NAME: fused, fused-small, gram, gram-single, stored, pool, pool-small, stream
+ *     gpu PLUGIN.so NAME...      NAME: fused, fused-small, gram, gram-single, stored, pool, pool-small, stream, svms,
+ *                                nearest, sparse
  *
  * A time is the median of three calls after one that is not counted, or one call where a call takes seconds. Kernel products are
  * checked on 128 rows against double precision.
@@ -14,101 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "gram/device.h"
-
-typedef struct bench {
-    const kfe_device_table *table;
-    kfe_device *device;
-    uint64_t random;
-} bench;
-
-static double seconds(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void check(bench *b, kfe_device_status status, const char *call)
-{
-    if (status == KFE_DEVICE_OK)
-        return;
-    printf("%s: status %d, %s\n", call, (int)status, b->table->message(b->device));
-    exit(1);
-}
-#define CALL(function, ...) check(b, b->table->function(b->device, __VA_ARGS__), #function)
-
-/* About normal: the sum of four uniform numbers, with variance 1. */
-static double normal(bench *b)
-{
-    double sum = 0;
-
-    for (int i = 0; i < 4; i++) {
-        b->random ^= b->random << 13;
-        b->random ^= b->random >> 7;
-        b->random ^= b->random << 17;
-        sum += (double)(b->random >> 11) / 9007199254740992.0 - 0.5;
-    }
-    return sum * 1.7320508;
-}
-
-static double *normals(bench *b, int64_t count)
-{
-    double *out = malloc((size_t)count * sizeof *out);
-
-    if (!out) {
-        printf("out of memory\n");
-        exit(1);
-    }
-    for (int64_t i = 0; i < count; i++)
-        out[i] =
-            i < 4000000 ? normal(b) : out[i - 3999971]; /* fresh numbers would take longer than the bench */
-    return out;
-}
-
-static kfe_device_matrix matrix(bench *b, int64_t rows, int64_t cols, kfe_device_type type)
-{
-    kfe_device_matrix m = {0, rows, cols, cols, type};
-
-    CALL(allocate, (uint64_t)(rows * cols) * (uint64_t)type, &m.address);
-    return m;
-}
-
-static kfe_device_matrix random_matrix(bench *b, int64_t rows, int64_t cols, kfe_device_type type)
-{
-    kfe_device_matrix m = matrix(b, rows, cols, type);
-    double *numbers = normals(b, rows * cols);
-
-    CALL(upload, numbers, cols, &m);
-    free(numbers);
-    return m;
-}
-
-static void release(bench *b, kfe_device_matrix *m)
-{
-    b->table->release(b->device, m->address);
-}
-
-static kfe_device_points *random_points(bench *b, int64_t n, int64_t d)
-{
-    double *values = normals(b, n * d);
-    double *centre = calloc((size_t)d, sizeof *centre);
-    kfe_device_rows rows = {.rows = n, .cols = d, .values = values, .stride = d, .centre = centre};
-    kfe_device_points *points = NULL;
-
-    CALL(points_new, &rows, KFE_FORMULA_DISTANCE, KFE_DEVICE_F32, &points);
-    free(values);
-    free(centre);
-    return points;
-}
-
-static kfe_device_kernel gaussian(double gamma)
-{
-    kfe_device_kernel kernel = {{.base = KFE_FORMULA_DISTANCE, .map = KFE_MAP_RBF, .params = {gamma}}, 1};
-
-    return kernel;
-}
+#include "gpu_calls.h"
 
 /* ---- products that are never stored ---- */
 
@@ -504,6 +411,15 @@ static void run(bench *b, const char *name)
         pool(b, 1000000, 50, 500, 400);
     } else if (!strcmp(name, "stream")) {
         stream(b, 10000000, 50, 400, 10);
+    } else if (!strcmp(name, "svms")) {
+        bench_svms(b, 16000, 10);
+        bench_svms(b, 16000, 50);
+        bench_svms(b, 1000000, 10);
+    } else if (!strcmp(name, "nearest")) {
+        bench_nearest(b, 20000, 50, 10);
+        bench_nearest(b, 100000, 50, 25);
+    } else if (!strcmp(name, "sparse")) {
+        bench_sparse(b, 20000, 100000, 100);
     } else {
         printf("%s: not a bench\n", name);
     }

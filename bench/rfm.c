@@ -3,7 +3,7 @@
  * Times rfm against its parts, and on many rows with landmarks. Prints tables of bench/RESULTS.md.
  *
  * usage: bench_rfm fit [N [COLUMNS [REPEATS]]]        (default 20000 100 1)
- *        bench_rfm landmarks [N [COLUMNS [LANDMARKS]]] (default 1000000 100 2000)
+ *        bench_rfm landmarks [N [COLUMNS [LANDMARKS [MEMORY]]]] (default 1000000 100 2000 7; MEMORY in GB)
  *
  * The columns are normal, the target depends on four of them, the kernel is rbf, the ridge is given and nothing is held out, so
  * that five iterations are six solves and five gradient products. A solve is a fit without iterations. The floor of a product is GEMM on
@@ -115,11 +115,12 @@ static void time_fit(int64_t rows, int64_t cols, int repeats)
     free_problem(&p);
 }
 
-static void time_landmarks(int64_t rows, int64_t cols, int64_t landmarks)
+static void time_landmarks(int64_t rows, int64_t cols, int64_t landmarks, double memory)
 {
     problem p = make_problem(rows, cols);
     char more[64];
 
+    check(p.ctx, kfe_context_set_memory(p.ctx, (int64_t)(memory * 1e9)));
     snprintf(more, sizeof more, ",landmarks=%lld", (long long)landmarks);
     double seconds = fit_seconds(&p, ITERATIONS, more);
     printf(
@@ -140,13 +141,13 @@ int main(int argc, char **argv)
 
     if (strcmp(what, "landmarks") == 0) {
         time_landmarks(number(argc, argv, 2, 1000000), number(argc, argv, 3, 100),
-                       number(argc, argv, 4, 2000));
+                       number(argc, argv, 4, 2000), argc > 5 ? atof(argv[5]) : 7);
         return 0;
     }
     int64_t repeats = number(argc, argv, 4, 1);
     if (strcmp(what, "fit") != 0 || repeats < 1 || repeats > MOST_REPEATS) {
-        fprintf(stderr,
-                "usage: bench_rfm fit [N [COLUMNS [REPEATS]]] | landmarks [N [COLUMNS [LANDMARKS]]]\n");
+        fprintf(stderr, "usage: bench_rfm fit [N [COLUMNS [REPEATS]]] | landmarks [N [COLUMNS [LANDMARKS "
+                        "[MEMORY]]]]\n");
         return 2;
     }
     time_fit(number(argc, argv, 2, 20000), number(argc, argv, 3, 100), (int)repeats);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cluster.h"
 #include "command.h"
@@ -279,11 +280,25 @@ static void set_up_allocator(void)
 #endif
 }
 
+/* OpenBLAS reads the variable while it is loaded, so the program executes itself again. It goes on as it is where it cannot. */
+static void use_fast_blas(char **argv)
+{
+#if defined(__linux__)
+    const char *core = kfe_blas_advice();
+
+    if (core && setenv("OPENBLAS_CORETYPE", core, 0) == 0)
+        (void)execv("/proc/self/exe", argv);
+#else
+    (void)argv;
+#endif
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : NULL;
     const cli_command *command = name ? cli_command_find(name) : NULL;
 
+    use_fast_blas(argv);
     set_up_allocator();
     if (!name) {
         cli_help_overview(stderr);

@@ -142,6 +142,9 @@ KFE_API kfe_status kfe_context_set_cluster(kfe_context *ctx, const void *communi
 /* How many processes a launcher of MPI (mpirun, srun) started together with this one, as its environment says, and the number of
  * this one, from 0 on: 1 and 0 without a launcher. Needs no MPI. */
 KFE_API int kfe_launched_ranks(int *rank);
+/* What to set OPENBLAS_CORETYPE to in the environment, before the program starts, because OpenBLAS does not know this processor and is several
+ * times slower than it could be; NULL: nothing is to be gained, the variable is set, or the BLAS is another one. */
+KFE_API const char *kfe_blas_advice(void);
 /* The number of this process, from 0 on, and how many there are: 0 and 1 without a cluster. */
 KFE_API int kfe_context_rank(const kfe_context *ctx);
 KFE_API int kfe_context_ranks(const kfe_context *ctx);

@@ -315,6 +315,11 @@ kfe_device_status kfe_cuda_stream(kfe_device *device, const kfe_device_kernel *k
                                   const kfe_device_matrix *v, kfe_device_type precision,
                                   const kfe_device_output *out);
 
+kfe_device_status kfe_cuda_linear_svms(kfe_device *device, const kfe_device_svms *svms, double *w,
+                                       kfe_device_svm *out);
+kfe_device_status kfe_cuda_nearest(kfe_device *device, kfe_device_range rows, kfe_device_range cols, int64_t k,
+                                   int64_t *numbers, double *distances);
+
 kfe_device_status kfe_cuda_gemm_any(kfe_device *device, int transpose_a, int transpose_b, double alpha,
                                     const kfe_device_matrix *a, const kfe_device_matrix *b, double beta,
                                     const kfe_device_matrix *c);

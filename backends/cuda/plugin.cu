@@ -30,6 +30,8 @@ extern "C" __attribute__((visibility("default"))) const kfe_device_table *kfe_de
         kfe_cuda_times,
         kfe_cuda_group_sums,
         kfe_cuda_stream,
+        kfe_cuda_linear_svms,
+        kfe_cuda_nearest,
         kfe_cuda_gemm_any,
         kfe_cuda_add,
         kfe_cuda_shift,

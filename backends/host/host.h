@@ -85,6 +85,12 @@ kfe_device_status host_stream(kfe_device *device, const kfe_device_kernel *kerne
                               const kfe_device_matrix *v, kfe_device_type precision,
                               const kfe_device_output *out);
 
+/* svms.c, nearest.c */
+kfe_device_status host_linear_svms(kfe_device *device, const kfe_device_svms *svms, double *w,
+                                   kfe_device_svm *out);
+kfe_device_status host_nearest(kfe_device *device, kfe_device_range rows, kfe_device_range cols, int64_t k,
+                               int64_t *numbers, double *distances);
+
 /* algebra.c */
 kfe_device_status host_gemm(kfe_device *device, int transpose_a, int transpose_b, double alpha,
                             const kfe_device_matrix *a, const kfe_device_matrix *b, double beta,

@@ -133,6 +133,8 @@ __attribute__((visibility("default"))) const kfe_device_table *kfe_device_plugin
         .times = host_times,
         .group_sums = host_group_sums,
         .stream = host_stream,
+        .linear_svms = host_linear_svms,
+        .nearest = host_nearest,
         .gemm = host_gemm,
         .add = host_add,
         .shift = host_shift,

@@ -181,6 +181,15 @@ static kfe_status print_stream_summary(const cli_session *session, const kfe_mod
     return print_fit(session, model, seconds);
 }
 
+/* The model is written: the checkpoint is of no more use. */
+static void remove_checkpoint(cli_session *session)
+{
+    const char *path = cli_value(&session->arguments, "checkpoint");
+
+    if (path && kfe_context_rank(session->ctx) == 0)
+        (void)remove(path);
+}
+
 static kfe_status run_stream(cli_session *session, const kfe_spec *spec)
 {
     cli_text options = {0};
@@ -196,6 +205,7 @@ static kfe_status run_stream(cli_session *session, const kfe_spec *spec)
                            (const char *const *)session->arguments.operands, cli_text_string(&options), &rows,
                            &model));
     CLI_TRY(kfe_model_save(session->ctx, model, cli_value(&session->arguments, "output")));
+    remove_checkpoint(session);
     cli_progress_erase();
     if (session->json)
         CLI_TRY(print_json(session, model));
@@ -219,22 +229,10 @@ static kfe_status set_checkpoint(cli_session *session)
         return cli_fail(session, "--%s needs --checkpoint FILE", every ? "checkpoint-every" : "resume");
     if (!path)
         return KFE_OK;
-    if (cli_value(arguments, "stream"))
-        return cli_fail(session,
-                        "--checkpoint and --stream cannot be used together: a stream has no long loop");
     if (strcmp(path, cli_value(arguments, "output")) == 0)
         return cli_fail(session, "--checkpoint and -o name the same file, %s", cli_shown(path));
     return kfe_context_set_checkpoint(session->ctx, path, every ? strtod(every, NULL) : CHECKPOINT_SECONDS,
                                       cli_value(arguments, "resume") != NULL);
-}
-
-/* The model is written: the checkpoint is of no more use. */
-static void remove_checkpoint(cli_session *session)
-{
-    const char *path = cli_value(&session->arguments, "checkpoint");
-
-    if (path && kfe_context_rank(session->ctx) == 0)
-        (void)remove(path);
 }
 
 /* ---- the command ---- */
@@ -287,11 +285,14 @@ static const cli_flag flags[] = {
     CLI_VIEW,
     CLI_VIEW_KERNEL,
     CLI_REPORT,
-    CLI_SWITCH("stream", "read TRAIN in parts and keep sums only: for files larger than memory, read one "
-                         "after the other; linear "
-                         "methods, and kernel methods with --landmarks"),
+    CLI_SWITCH("stream",
+               "read TRAIN in parts and keep sums only: for files larger than memory, read one "
+               "after the other; linear "
+               "methods, kernel methods with --landmarks, and sma, smc and skfa, which keep the rows"),
     CLI_TEXT("checkpoint", 0, "FILE",
-             "save the state of long loops to FILE now and then, so that --resume can go on from it; FILE is "
+             "save the state of long loops, and the sums of --stream, to FILE now and then, so that --resume "
+             "can go on "
+             "from it; FILE is "
              "deleted "
              "when the model is written"),
     CLI_INT("checkpoint-every", "60", 0, 1000000,

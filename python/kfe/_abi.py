@@ -83,6 +83,7 @@ PROTOTYPES = {
     "kfe_context_rank": (c_int, c_void_p),
     "kfe_context_ranks": (c_int, c_void_p),
     "kfe_launched_ranks": (c_int, POINTER(c_int)),
+    "kfe_blas_advice": (c_char_p,),
     "kfe_context_agree": (c_int, c_void_p, c_int),
     "kfe_devices": (c_int, c_void_p, POINTER(DeviceEntry), c_int, POINTER(c_int)),
     "kfe_context_on_log": (None, c_void_p, LOG_FN, c_void_p),

@@ -7,6 +7,7 @@ import ctypes
 import os
 import pathlib
 import sys
+import warnings
 from collections.abc import Iterator
 
 from ._abi import (CANCEL_FN, KERNEL_FN, LOG_FN, OPTIONAL, PROGRESS_FN, PROTOTYPES, RULE_FN, EntryInfo, Explained, Matrix,
@@ -76,7 +77,15 @@ def load_library(path: str | None = None) -> ctypes.CDLL:
     except AttributeError as error:
         raise ImportError(f"{path} is too old for this package: {error}") from None
     declare(library, {name: prototype for name, prototype in OPTIONAL.items() if hasattr(library, name)})
+    _warn_of_slow_blas(library)
     return library
+
+
+def _warn_of_slow_blas(library: ctypes.CDLL) -> None:
+    core = library.kfe_blas_advice()
+    if core:
+        warnings.warn("OpenBLAS does not know this processor and is several times slower than it could be; set "
+                      f"OPENBLAS_CORETYPE={core.decode()} in the environment before Python starts", RuntimeWarning, stacklevel=2)
 
 
 lib = load_library()

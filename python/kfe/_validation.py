@@ -63,12 +63,14 @@ def check_table(table: Any, **options):
     return check_array(table, accept_sparse=["csr"], **LAYOUT, **options)
 
 
-def validate(estimator, X, reset: bool):
+def validate(estimator, X, reset: bool, finite: bool = True):
+    """One table in the library's form. finite=False: NaNs and infinities are not looked for."""
     check_sparse(X)
     takes_sparse = estimator._entry.has(tables.SPARSE) and not is_precomputed(getattr(estimator, "kernel", None))
     sparse = ["csr"] if takes_sparse else False
+    rule = finite_rule(estimator) if finite else {FINITE: False}
     try:
-        return validate_data(estimator, X, reset=reset, accept_sparse=sparse, **LAYOUT, **finite_rule(estimator))
+        return validate_data(estimator, X, reset=reset, accept_sparse=sparse, **LAYOUT, **rule)
     except ValueError as error:
         if "could not convert string" not in str(error) or getattr(estimator, "encode", None) is not None:
             raise

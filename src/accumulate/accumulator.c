@@ -47,20 +47,27 @@ void kfe_accumulator_free(kfe_accumulator *a)
     kfe_i_free(a->ctx, a);
 }
 
-kfe_status kfe_accumulator_new(kfe_context *ctx, const kfe_spec *spec, kfe_accumulator **out)
+kfe_status kfe_i_accumulator_open(kfe_context *ctx, const kfe_spec *spec, int keeps_rows,
+                                  kfe_accumulator **out)
 {
     kfe_status status = KFE_OK;
     kfe_accumulator *made = NULL;
 
     *out = NULL;
-    KFE_TRY(kfe_i_accumulator_check(ctx, spec));
+    KFE_TRY(kfe_i_accumulator_check(ctx, spec, keeps_rows));
     KFE_TRY(kfe_i_accumulator_new(ctx, &made));
+    made->keeps_rows = keeps_rows;
     KFE_TRY(kfe_i_spec_copy(ctx, spec, &made->spec));
     *out = made;
     made = NULL;
 cleanup:
     kfe_accumulator_free(made);
     return status;
+}
+
+kfe_status kfe_accumulator_new(kfe_context *ctx, const kfe_spec *spec, kfe_accumulator **out)
+{
+    return kfe_i_accumulator_open(ctx, spec, 0, out);
 }
 
 int64_t kfe_accumulator_rows(const kfe_accumulator *a)
@@ -151,7 +158,7 @@ static kfe_status check_target(const kfe_accumulator *a, const kfe_i_target *tar
     return KFE_OK;
 }
 
-static kfe_status check_rows(const kfe_accumulator *a, const kfe_data *rows)
+kfe_status kfe_i_accumulator_check_rows(const kfe_accumulator *a, const kfe_data *rows)
 {
     kfe_status status = KFE_OK;
 
@@ -244,7 +251,7 @@ kfe_status kfe_accumulator_start(kfe_accumulator *a, const kfe_data *sample)
         KFE_FAIL(a->ctx, KFE_EINVAL, "the accumulator has started already");
     if (kfe_data_rows(sample) == 0)
         KFE_FAIL(a->ctx, KFE_EINPUT, "there are no rows to start from");
-    KFE_TRY(check_rows(a, sample));
+    KFE_TRY(kfe_i_accumulator_check_rows(a, sample));
     if (kfe_i_accumulator_has_kernel(a->spec))
         KFE_TRY(start_if_new(a, sample));
 cleanup:
@@ -260,7 +267,7 @@ kfe_status kfe_accumulator_add(kfe_accumulator *a, const kfe_data *rows)
 
     if (kfe_data_rows(rows) == 0)
         goto cleanup;
-    KFE_TRY(check_rows(a, rows));
+    KFE_TRY(kfe_i_accumulator_check_rows(a, rows));
     if (!a->map)
         warn_if_few(a, kfe_data_rows(rows));
     KFE_TRY(start_if_new(a, rows));

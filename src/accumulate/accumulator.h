@@ -17,13 +17,28 @@ struct kfe_accumulator {
     kfe_i_table sample; /* summed columns of some rows of the start, for ridge=auto; no rows: none */
     const kfe_data
         *centres; /* while it starts: rows whose class means are the landmarks; NULL: those of the start */
+    int keeps_rows; /* the rows are kept beside (pursue.h), and the map's landmarks are replaced by what the method picks */
+    const kfe_i_solution *
+        solved; /* while it finishes: the map's features are those of this solution; NULL: the method is run */
     kfe_i_target sample_target; /* its classes are those of the sums; without names */
 };
 
 /* Whether the spec works on a kernel, by landmarks. */
 int kfe_i_accumulator_has_kernel(const kfe_spec *spec);
-/* KFE_EUNSUPPORTED, with a message, for specs that cannot be fitted from sums. */
-kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec);
+/* KFE_EUNSUPPORTED, with a message, for specs that cannot be fitted from sums. With `keeps_rows` landmarks are not needed. */
+kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec, int keeps_rows);
+/* kfe_accumulator_new, for rows that are kept or not. */
+kfe_status kfe_i_accumulator_open(kfe_context *ctx, const kfe_spec *spec, int keeps_rows,
+                                  kfe_accumulator **out);
+/* Fails for rows that cannot be added to these. */
+kfe_status kfe_i_accumulator_check_rows(const kfe_accumulator *sums, const kfe_data *rows);
+/* Fails if there is one class where two are needed. */
+kfe_status kfe_i_accumulator_check_classes(const kfe_accumulator *sums);
+/* The map with these landmarks, one table per view, which are taken, and coefficients (rows × dim), which are taken too. */
+void kfe_i_accumulator_replace_landmarks(kfe_model *map, kfe_i_table *landmarks, int64_t rows,
+                                         double *coefficients, int64_t dim);
+/* Sums over no rows, of the columns that the map has now; the classes stay. */
+kfe_status kfe_i_accumulator_sum_again(kfe_accumulator *sums);
 /* Makes the map and the sample from these rows, and begins the sums. */
 kfe_status kfe_i_accumulator_start(kfe_accumulator *sums, const kfe_data *rows);
 /* The name of the part that no accumulator of ours has; NULL: none. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "accumulate/accumulator.h"
+#include "accumulate/pursue.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "model/file/loading.h"
@@ -232,7 +233,7 @@ static kfe_status load_spec(const kfe_i_loading *job, kfe_spec **out)
     KFE_TRY(load_kernels(job, *out));
     if (learner)
         KFE_TRY(kfe_spec_set_learner(job->ctx, *out, learner, text_of(job, "learner_parameters")));
-    KFE_TRY(kfe_i_accumulator_check(job->ctx, *out));
+    KFE_TRY(kfe_i_accumulator_check(job->ctx, *out, kfe_i_keeps_rows(*out)));
 cleanup:
     return status;
 }

@@ -34,20 +34,28 @@ static void release(finishing *f)
 
 /* ---- checks ---- */
 
-static kfe_status check_ready(const kfe_accumulator *a)
+kfe_status kfe_i_accumulator_check_classes(const kfe_accumulator *a)
 {
     const kfe_i_method *method = a->spec->method;
 
-    if (!a->map || !(a->sums.rows > 0))
-        return kfe_i_fail(a->ctx, KFE_EINPUT, "there are no examples to fit on: no rows were added");
-    kfe_status status = kfe_i_accumulator_check_sums(a, "no model can be made");
-    if (status != KFE_OK)
-        return status;
     if (a->sums.task == KFE_TASK_CLASSES && a->sums.classes < 2 &&
         (method->flags & KFE_HAS_SUPERVISION || a->spec->learner))
         return kfe_i_fail(
             a->ctx, KFE_EINPUT, "%s needs at least two classes, but every example is of class '%s'",
             method->flags & KFE_HAS_SUPERVISION ? method->name : a->spec->learner->name, a->class_names[0]);
+    return KFE_OK;
+}
+
+static kfe_status check_ready(const kfe_accumulator *a)
+{
+    if (!a->map || !(a->sums.rows > 0))
+        return kfe_i_fail(a->ctx, KFE_EINPUT, "there are no examples to fit on: no rows were added");
+    kfe_status status = kfe_i_accumulator_check_sums(a, "no model can be made");
+    if (status != KFE_OK)
+        return status;
+    status = kfe_i_accumulator_check_classes(a);
+    if (status != KFE_OK)
+        return status;
     if (a->spec->learner && a->sums.task == KFE_TASK_REAL && !(a->spec->learner->flags & KFE_HAS_REGRESSION))
         return kfe_i_fail(a->ctx, KFE_EINPUT,
                           "learner %s predicts classes, but the targets are real numbers; use ls",
@@ -272,6 +280,24 @@ cleanup:
     return status;
 }
 
+/* The map is the method's projector already; its features are the summed columns. */
+static kfe_status take_solved(finishing *f)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_solution *solved = f->from->solved;
+
+    f->solution.ctx = f->ctx;
+    f->solution.kind = KFE_SOLUTION_IDENTITY;
+    for (int64_t i = 0; i < solved->record_count; i++)
+        KFE_TRY(kfe_i_solution_record(&f->solution, solved->records[i].name, solved->records[i].values,
+                                      solved->records[i].count));
+    KFE_ALLOC(f->ctx, f->model->support_index, solved->rows);
+    memcpy(f->model->support_index, solved->index, (size_t)solved->rows * sizeof *solved->index);
+    KFE_TRY(kfe_i_sums_copy(&f->sums, &f->features));
+cleanup:
+    return status;
+}
+
 static kfe_status run_method(finishing *f)
 {
     kfe_status status = KFE_OK;
@@ -279,6 +305,8 @@ static kfe_status run_method(finishing *f)
     kfe_i_target sample_target = a->sample_target;
     kfe_i_sum_problem problem = {.sums = &f->sums};
 
+    if (a->solved)
+        return take_solved(f);
     sample_target.class_count = f->sums.classes;
     if (a->sample.rows > 0) {
         problem.sample = &a->sample;
@@ -325,7 +353,9 @@ static kfe_status learn_moments(finishing *f)
 {
     int linear = f->solution.kind == KFE_SOLUTION_PRIMAL && f->model->projector == KFE_PROJECT_LINEAR;
 
-    if (f->solution.kind == KFE_SOLUTION_IDENTITY || (!linear && !f->from->spec->learner))
+    int identity = f->solution.kind == KFE_SOLUTION_IDENTITY && !f->from->solved;
+
+    if (identity || (!linear && !f->from->spec->learner))
         return KFE_OK;
     return kfe_i_moments_from_sums(f->ctx, linear ? &f->sums : NULL, f->model->coefficients, &f->features,
                                    &f->model->moments);

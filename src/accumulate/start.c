@@ -75,7 +75,7 @@ static int has_function(const kfe_spec *spec)
     return 0;
 }
 
-kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec)
+kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec, int keeps_rows)
 {
     kfe_status status = KFE_OK;
 
@@ -92,7 +92,7 @@ kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "method %s cannot be fitted from sums over rows with {scale=l2-rows}; use another {scale}",
                  spec->method->name);
-    if (!has_right_landmarks(spec))
+    if (!keeps_rows && !has_right_landmarks(spec))
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "method %s needs {landmarks} to be fitted from sums over rows, for example {landmarks=1000}",
                  spec->method->name);
@@ -134,15 +134,17 @@ int kfe_spec_accumulates(const kfe_spec *spec)
 /* ---- the map ---- */
 
 /* The spec whose features are the columns to sum: those of landmarks, or the raw ones. */
-static kfe_status spec_of_map(kfe_context *ctx, const kfe_spec *spec, kfe_spec **out)
+static kfe_status spec_of_map(const kfe_accumulator *a, kfe_spec **out)
 {
+    kfe_context *ctx = a->ctx;
+    const kfe_spec *spec = a->spec;
     kfe_status status = KFE_OK;
     kfe_spec *map = NULL;
 
     KFE_TRY(kfe_spec_parse(ctx, "none", NULL, NULL, &map));
     map->fit = spec->fit;
     if (kfe_i_accumulator_has_kernel(spec)) {
-        if (spec->method->marks_centroids)
+        if (spec->method->marks_centroids || a->keeps_rows)
             map->fit.landmarks = 1; /* they are replaced */
         KFE_TRY(kfe_i_kernel_list_copy(ctx, &spec->kernels, &map->kernels));
         if (map->kernels.count == 0)
@@ -157,9 +159,8 @@ cleanup:
     return status;
 }
 
-/* The map with these landmarks, whose tables are taken, and coefficients (rows × dim), which are taken too. */
-static void replace_landmarks(kfe_model *map, kfe_i_table *landmarks, int64_t rows, double *coefficients,
-                              int64_t dim)
+void kfe_i_accumulator_replace_landmarks(kfe_model *map, kfe_i_table *landmarks, int64_t rows,
+                                         double *coefficients, int64_t dim)
 {
     for (int v = 0; v < map->view_count; v++) {
         kfe_i_table_free(&map->views[v].support);
@@ -198,7 +199,7 @@ static kfe_status mark_centroids(kfe_accumulator *a, const kfe_data *rows)
     KFE_TRY(kfe_i_model_scale(ctx, a->map, rows, scaled));
     KFE_TRY(kfe_i_input_centroids(ctx, scaled, views, &groups, means));
     KFE_TRY(kfe_i_input_centroid_basis(ctx, &a->map->kernels, means, groups.count, basis, &rank));
-    replace_landmarks(a->map, means, groups.count, basis, rank);
+    kfe_i_accumulator_replace_landmarks(a->map, means, groups.count, basis, rank);
     basis = NULL;
 cleanup:
     for (int v = 0; v < views; v++) {
@@ -287,7 +288,7 @@ cleanup:
     return status;
 }
 
-static kfe_status begin_sums(kfe_accumulator *a, const kfe_i_target *target)
+static kfe_status begin_sums(kfe_accumulator *a, kfe_task task, int64_t targets)
 {
     kfe_status status = KFE_OK;
     double dim = (double)a->map->dim;
@@ -295,10 +296,25 @@ static kfe_status begin_sums(kfe_accumulator *a, const kfe_i_target *target)
     KFE_TRY(kfe_i_check_memory(a->ctx, 8 * dim * dim, "the products of all columns",
                                "raise {memory}, or use fewer columns or {landmarks}"));
     KFE_TRY(kfe_i_sums_begin(a->ctx, a->map->dim, &a->sums));
-    a->sums.task = target->task;
-    if (target->task == KFE_TASK_REAL)
-        KFE_TRY(kfe_i_sums_begin_targets(&a->sums, target->cols));
+    a->sums.task = task;
+    if (task == KFE_TASK_REAL)
+        KFE_TRY(kfe_i_sums_begin_targets(&a->sums, targets));
 cleanup:
+    return status;
+}
+
+kfe_status kfe_i_accumulator_sum_again(kfe_accumulator *a)
+{
+    kfe_status status = KFE_OK;
+    int64_t classes = a->sums.classes;
+    int64_t targets = a->sums.targets;
+    kfe_task task = a->sums.task;
+
+    kfe_i_sums_free(&a->sums);
+    status = begin_sums(a, task, targets);
+    for (int64_t g = 0; status == KFE_OK && g < classes; g++)
+        status = kfe_i_sums_insert_class(&a->sums, g);
+    a->sums.classes = classes; /* as many as there are names, also after a failure */
     return status;
 }
 
@@ -310,14 +326,14 @@ kfe_status kfe_i_accumulator_start(kfe_accumulator *a, const kfe_data *rows)
     int64_t first = 0;
     int kernel = kfe_i_accumulator_has_kernel(a->spec);
 
-    KFE_TRY(spec_of_map(a->ctx, a->spec, &spec));
+    KFE_TRY(spec_of_map(a, &spec));
     if (!kernel) /* only names and numbers of columns are taken from the rows */
         KFE_TRY(kfe_i_data_gather(a->ctx, rows, &first, 1, &one));
     KFE_TRY(kfe_i_fit_model(a->ctx, spec, one ? one : rows, &a->map));
     if (a->spec->method->marks_centroids)
         KFE_TRY(mark_centroids(a, a->centres ? a->centres : rows));
-    KFE_TRY(begin_sums(a, &rows->target));
-    if (kernel && a->spec->method->flags & KFE_HAS_SUPERVISION)
+    KFE_TRY(begin_sums(a, rows->target.task, rows->target.cols));
+    if (kernel && !a->keeps_rows && a->spec->method->flags & KFE_HAS_SUPERVISION)
         KFE_TRY(keep_sample(a, rows));
 cleanup:
     kfe_spec_free(spec);

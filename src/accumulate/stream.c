@@ -2,114 +2,33 @@
 /*
  * Fits from files with more rows than memory holds: kfe_fit_stream. Rows are read in parts and added to an accumulator. Linear methods read
  * them once. With landmarks, files are read twice: the first pass draws the sample that decides scaling, kernel width, landmarks and
- * ridge. What can be read only once, as standard input, starts from its first rows.
+ * ridge. What can be read only once, as standard input, starts from its first rows. A pursuit without landmarks starts as with them, and
+ * then keeps the rows instead of sums (pursue.h).
  *
  * In a cluster the processes divide the files, or the parts if there are fewer files than processes, and merge their sums at the end.
  */
 #include <string.h>
-#include <sys/stat.h>
 
 #include "accumulate/accumulator.h"
+#include "accumulate/pursue.h"
+#include "accumulate/row_files.h"
 #include "accumulate/stack.h"
+#include "accumulate/stream_state.h"
 #include "core/cluster.h"
 #include "core/memory.h"
-#include "data/read/read.h"
 
-/* Rows of a part; rows of the sample for each landmark, as gram/landmark/choose.c has it, and at least so many. */
-enum { PART_ROWS = 8192 };
 /* The sample may take this share of the memory. */
 #define SAMPLE_SHARE 0.25
+/* Rows of the sample for scaling and kernel of a fit without landmarks. */
+enum { SAMPLE_WITHOUT_LANDMARKS = 20000 };
 
-/* Files of rows, one after the other. */
-typedef struct row_files {
-    kfe_context *ctx;
-    int count, at;
-    const char *const *paths;
-    const char *options;
-    kfe_i_data_stream *open;
-    kfe_task task; /* of the first part; KFE_TASK_NONE: not known yet, or no labels */
-    int64_t cols;  /* of the first part; 0: not known yet */
-    int64_t rows;
-    kfe_i_share share; /* of the files that this process reads, if there are enough; ranks 1: all */
-} row_files;
-
-static void close_files(row_files *files)
+/* Adds a part that was read last: to the rows that are kept, or to the sums. */
+static kfe_status add_part(kfe_accumulator *sums, kfe_i_kept_rows *kept, const kfe_i_row_files *files,
+                           const kfe_data *part)
 {
-    kfe_i_data_stream_close(files->open);
-    files->open = NULL;
-}
+    int64_t before = files->in_file - kfe_data_rows(part);
 
-static void rewind_files(row_files *files)
-{
-    close_files(files);
-    files->at = 0;
-    files->rows = 0;
-}
-
-/* Sparse parts end at their last column that is not zero. */
-static kfe_status settle_columns(row_files *files, kfe_data *part)
-{
-    kfe_i_table *table = &part->views[0].table;
-
-    if (part->views[0].encoding.count > 0)
-        return kfe_i_fail(
-            files->ctx, KFE_EUNSUPPORTED,
-            "%s: column %lld is text, and its categories are known only after the last row; encode "
-            "it before, or leave it out with {drop}",
-            kfe_i_view_shown(&part->views[0]), (long long)part->views[0].encoding.columns[0].column + 1);
-    if (files->cols == 0)
-        files->cols = table->cols;
-    if (table->kind == KFE_TABLE_CSR && table->cols < files->cols)
-        table->cols = files->cols;
-    if (table->cols != files->cols)
-        return kfe_i_fail(
-            files->ctx, KFE_EINPUT,
-            "%s: the rows have %lld columns, but the first ones, in %s, have %lld; all files need the "
-            "same columns",
-            files->paths[files->at], (long long)table->cols, files->paths[0], (long long)files->cols);
-    return KFE_OK;
-}
-
-/* *out is NULL after the last row of the last file. */
-static kfe_status next_part(row_files *files, kfe_data **out)
-{
-    kfe_status status = KFE_OK;
-
-    *out = NULL;
-    while (!*out && files->at < files->count) {
-        if (files->at % files->share.ranks != files->share.rank) {
-            files->at++;
-            continue;
-        }
-        if (!files->open)
-            KFE_TRY(kfe_i_data_stream_open(files->ctx, 1, files->paths + files->at, NULL, files->options,
-                                           NULL, &files->open));
-        kfe_i_data_stream_set_task(files->open, files->task);
-        KFE_TRY(kfe_i_data_stream_next(files->open, PART_ROWS, out));
-        if (!*out) {
-            close_files(files);
-            files->at++;
-        }
-    }
-    if (!*out)
-        return KFE_OK;
-    files->task = (*out)->target.task;
-    files->rows += kfe_data_rows(*out);
-    KFE_TRY(settle_columns(files, *out));
-    KFE_TRY(kfe_i_checkpoint(files->ctx, "reading rows", files->rows, 0));
-cleanup:
-    return status;
-}
-
-static int can_be_read_again(const row_files *files)
-{
-    struct stat found;
-
-    for (int i = 0; i < files->count; i++)
-        if (strcmp(files->paths[i], "-") == 0 || stat(files->paths[i], &found) != 0 ||
-            !S_ISREG(found.st_mode))
-            return 0;
-    return 1;
+    return kept ? kfe_i_kept_add(kept, part, files->at, before) : kfe_accumulator_add(sums, part);
 }
 
 /* ---- the start ---- */
@@ -119,8 +38,11 @@ static int64_t sample_size(kfe_context *ctx, const kfe_spec *spec, int64_t cols)
     int64_t wanted = KFE_ROWS_PER_LANDMARK * spec->fit.landmarks;
     int64_t most = (int64_t)(SAMPLE_SHARE * (double)kfe_i_memory_left(ctx) / (24.0 * (double)cols));
 
+    if (kfe_i_keeps_rows(spec))
+        wanted = SAMPLE_WITHOUT_LANDMARKS;
     wanted = wanted < KFE_LANDMARK_ROWS_LEAST ? KFE_LANDMARK_ROWS_LEAST : wanted;
     wanted = most < wanted ? most : wanted;
+    wanted = wanted < 1 ? 1 : wanted;
     return wanted < spec->fit.landmarks ? spec->fit.landmarks : wanted;
 }
 
@@ -151,7 +73,7 @@ cleanup:
 }
 
 /* A sample of all rows, in a pass of its own. */
-static kfe_status start_from_sample(kfe_accumulator *sums, row_files *files)
+static kfe_status start_from_sample(kfe_accumulator *sums, kfe_i_row_files *files)
 {
     kfe_status status = KFE_OK;
     kfe_i_reservoir reservoir = {0};
@@ -162,7 +84,7 @@ static kfe_status start_from_sample(kfe_accumulator *sums, row_files *files)
 
     KFE_TRY(begin_means(sums, &means));
     for (;;) {
-        KFE_TRY(next_part(files, &part));
+        KFE_TRY(kfe_i_row_files_next(files, &part));
         if (!part)
             break;
         if (!reservoir.ctx)
@@ -179,7 +101,7 @@ static kfe_status start_from_sample(kfe_accumulator *sums, row_files *files)
     sums->centres = centres;
     if (sample)
         KFE_TRY(kfe_accumulator_start(sums, sample));
-    rewind_files(files);
+    kfe_i_row_files_rewind(files);
 cleanup:
     sums->centres = NULL;
     kfe_data_free(centres);
@@ -202,7 +124,7 @@ static kfe_status add_to_list(kfe_context *ctx, kfe_data ***list, int64_t *count
 }
 
 /* The first rows start the accumulator and are added. */
-static kfe_status start_from_first_rows(kfe_accumulator *sums, row_files *files)
+static kfe_status start_from_first_rows(kfe_accumulator *sums, kfe_i_kept_rows *kept, kfe_i_row_files *files)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = files->ctx;
@@ -212,7 +134,7 @@ static kfe_status start_from_first_rows(kfe_accumulator *sums, row_files *files)
     kfe_data *first = NULL;
 
     while (count == 0 || files->rows < sample_size(ctx, sums->spec, files->cols)) {
-        KFE_TRY(next_part(files, &part));
+        KFE_TRY(kfe_i_row_files_next(files, &part));
         if (!part)
             break;
         KFE_TRY(add_to_list(ctx, &parts, &count, part));
@@ -220,7 +142,9 @@ static kfe_status start_from_first_rows(kfe_accumulator *sums, row_files *files)
     }
     if (count > 0) {
         KFE_TRY(kfe_i_stack(ctx, parts, count, &first));
-        KFE_TRY(kfe_accumulator_add(sums, first));
+        if (kept)
+            KFE_TRY(kfe_accumulator_start(sums, first));
+        KFE_TRY(add_part(sums, kept, files, first));
         kfe_i_log(ctx, KFE_LOG_INFO, "scaling, kernel and landmarks are decided by the first %lld rows",
                   (long long)kfe_data_rows(first));
     }
@@ -235,18 +159,21 @@ cleanup:
 
 /* ---- the fit ---- */
 
-static kfe_status add_all(kfe_accumulator *sums, row_files *files)
+static kfe_status add_all(kfe_accumulator *sums, kfe_i_kept_rows *kept, kfe_i_row_files *files,
+                          kfe_i_stream_state *state)
 {
     kfe_status status = KFE_OK;
     kfe_data *part = NULL;
 
+    KFE_TRY(kfe_i_stream_state_skip(state));
     for (;;) {
-        KFE_TRY(next_part(files, &part));
+        KFE_TRY(kfe_i_row_files_next(files, &part));
         if (!part)
             break;
-        KFE_TRY(kfe_accumulator_add(sums, part));
+        KFE_TRY(add_part(sums, kept, files, part));
         kfe_data_free(part);
         part = NULL;
+        KFE_TRY(kfe_i_stream_state_save(state, sums));
     }
 cleanup:
     kfe_data_free(part);
@@ -254,7 +181,7 @@ cleanup:
 }
 
 /* One process of several gets standard input. */
-static kfe_status refuse_standard_input(const row_files *files)
+static kfe_status refuse_standard_input(const kfe_i_row_files *files)
 {
     for (int i = 0; i < files->count; i++)
         if (strcmp(files->paths[i], "-") == 0)
@@ -265,7 +192,8 @@ static kfe_status refuse_standard_input(const row_files *files)
 }
 
 /* In a cluster: the part of the rows that this process adds. The first rows of the first file say to all what the columns are. */
-static kfe_status add_own(kfe_accumulator *sums, row_files *files)
+static kfe_status add_own(kfe_accumulator *sums, kfe_i_kept_rows *kept, kfe_i_row_files *files,
+                          kfe_i_stream_state *state)
 {
     kfe_status status = KFE_OK;
     kfe_i_share share = kfe_i_own_share(files->ctx);
@@ -273,18 +201,22 @@ static kfe_status add_own(kfe_accumulator *sums, row_files *files)
     kfe_data *part = NULL;
     kfe_i_cluster *cluster = kfe_i_cluster_pause(files->ctx); /* each process has other rows */
 
-    KFE_TRY(next_part(files, &part));
-    rewind_files(files);
+    KFE_TRY(kfe_i_row_files_next(files, &part));
+    kfe_i_row_files_rewind(files);
     if (by_files)
         files->share = share;
-    for (int64_t turn = 0;; turn++) {
+    KFE_TRY(kfe_i_stream_state_skip(state));
+    for (;;) {
         kfe_data_free(part);
         part = NULL;
-        KFE_TRY(next_part(files, &part));
+        KFE_TRY(kfe_i_row_files_next(files, &part));
         if (!part)
             break;
-        if (by_files || turn % share.ranks == share.rank)
-            KFE_TRY(kfe_accumulator_add(sums, part));
+        if (by_files || (files->parts - 1) % share.ranks == share.rank)
+            KFE_TRY(add_part(sums, kept, files, part));
+        KFE_TRY(kfe_i_stream_state_save(state, sums));
+        if (kept && (by_files || share.rank == 0)) /* one process counts the rows of a file */
+            kept->rows_of[files->at] += (double)kfe_data_rows(part);
     }
 cleanup:
     kfe_data_free(part);
@@ -292,27 +224,76 @@ cleanup:
     return status;
 }
 
+/* Reads all rows, or this process's part of them, into the sums or the rows that are kept. */
+static kfe_status read_rows(kfe_accumulator *sums, kfe_i_kept_rows *kept, kfe_i_row_files *files,
+                            kfe_i_stream_state *state)
+{
+    kfe_status status = KFE_OK;
+
+    if (kfe_i_accumulator_has_kernel(sums->spec) && !state->restored)
+        KFE_TRY(kfe_i_row_files_can_rewind(files) ? start_from_sample(sums, files)
+                                                  : start_from_first_rows(sums, kept, files));
+    if (kept && !sums->map)
+        return KFE_OK; /* there are no rows */
+    KFE_TRY(kfe_i_ranks(files->ctx) > 1 ? add_own(sums, kept, files, state)
+                                        : add_all(sums, kept, files, state));
+cleanup:
+    return status;
+}
+
+/* The sums of all rows, and the model from them. */
+static kfe_status fit_sums(kfe_accumulator **sums, kfe_i_row_files *files, kfe_model **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_stream_state state;
+
+    KFE_TRY(kfe_i_stream_state_begin(sums, files, &state));
+    KFE_TRY(read_rows(*sums, NULL, files, &state));
+    KFE_TRY(kfe_i_accumulator_reduce(sums));
+    KFE_TRY(kfe_accumulator_finish(*sums, out));
+cleanup:
+    kfe_i_stream_state_end(&state, status == KFE_OK);
+    return status;
+}
+
+/* The rows, and a method that looks at them again and again: its loop is what is saved, not the rows. */
+static kfe_status fit_rows(kfe_accumulator **sums, kfe_i_row_files *files, kfe_model **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_kept_rows kept = {0};
+    kfe_i_stream_state none = {.files = files};
+    char *identity = NULL;
+
+    if (files->ctx->resume) {
+        KFE_TRY(kfe_i_stream_identity(files, (*sums)->spec, 1, &identity));
+        KFE_TRY(kfe_i_resume_begin(files->ctx, identity));
+    }
+    KFE_TRY(kfe_i_kept_begin(*sums, files->count, &kept));
+    KFE_TRY(read_rows(*sums, &kept, files, &none));
+    KFE_TRY(kfe_i_pursue(&kept, sums, out));
+cleanup:
+    kfe_i_resume_end(files->ctx);
+    kfe_i_free(files->ctx, identity);
+    kfe_i_kept_free(&kept);
+    return status;
+}
+
 kfe_status kfe_fit_stream(kfe_context *ctx, const kfe_spec *spec, int count, const char *const *paths,
                           const char *options, int64_t *rows, kfe_model **out)
 {
     kfe_status status = KFE_OK;
-    row_files files = {.ctx = ctx, .count = count, .paths = paths, .options = options, .share = {0, 1}};
+    kfe_i_row_files files = {.ctx = ctx, .count = count, .paths = paths, .options = options, .share = {0, 1}};
     kfe_accumulator *sums = NULL;
 
     *out = NULL;
     if (kfe_i_ranks(ctx) > 1)
         KFE_TRY(refuse_standard_input(&files));
-    KFE_TRY(kfe_accumulator_new(ctx, spec, &sums));
-    if (kfe_i_accumulator_has_kernel(spec))
-        KFE_TRY(can_be_read_again(&files) ? start_from_sample(sums, &files)
-                                          : start_from_first_rows(sums, &files));
-    KFE_TRY(kfe_i_ranks(ctx) > 1 ? add_own(sums, &files) : add_all(sums, &files));
-    KFE_TRY(kfe_i_accumulator_reduce(&sums));
-    KFE_TRY(kfe_accumulator_finish(sums, out));
+    KFE_TRY(kfe_i_accumulator_open(ctx, spec, kfe_i_keeps_rows(spec), &sums));
+    KFE_TRY(sums->keeps_rows ? fit_rows(&sums, &files, out) : fit_sums(&sums, &files, out));
     if (rows)
         *rows = kfe_accumulator_rows(sums);
 cleanup:
-    close_files(&files);
+    kfe_i_row_files_close(&files);
     kfe_accumulator_free(sums);
     return status;
 }

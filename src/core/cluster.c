@@ -112,22 +112,6 @@ static int default_threads(const kfe_i_cluster *cluster)
     return threads > 0 ? threads : 1;
 }
 
-static kfe_status least_of_ranks(kfe_context *ctx, double *value)
-{
-    kfe_status status = KFE_OK;
-    int ranks = kfe_i_ranks(ctx);
-    double *all = NULL;
-
-    KFE_ALLOC_ZERO(ctx, all, ranks);
-    all[kfe_i_rank(ctx)] = *value;
-    KFE_TRY(kfe_i_cluster_gather_rows(ctx, all, ranks, 1));
-    for (int r = 0; r < ranks; r++)
-        *value = all[r] < *value ? all[r] : *value;
-cleanup:
-    kfe_i_free(ctx, all);
-    return status;
-}
-
 /* Plans depend on memory and threads, and all ranks must make the same plans: the least of all ranks counts. Processes on one machine
  * divide its free memory. */
 static kfe_status settle_limits(kfe_context *ctx)
@@ -140,8 +124,8 @@ static kfe_status settle_limits(kfe_context *ctx)
 
     if (!given)
         memory /= cluster->info.local_ranks > 0 ? cluster->info.local_ranks : 1;
-    KFE_TRY(least_of_ranks(ctx, &memory));
-    KFE_TRY(least_of_ranks(ctx, &threads));
+    KFE_TRY(kfe_i_cluster_least(ctx, &memory));
+    KFE_TRY(kfe_i_cluster_least(ctx, &threads));
     ctx->memory = (int64_t)memory;
     ctx->soft_limit = given ? ctx->soft_limit : 1;
     ctx->threads = (int)threads;
@@ -274,6 +258,24 @@ kfe_status kfe_i_cluster_broadcast(const kfe_context *ctx, int root, void *bytes
         return KFE_OK;
     return kfe_i_cluster_status(recorder(ctx),
                                 ctx->cluster->table->broadcast(ctx->cluster->handle, root, bytes, size));
+}
+
+kfe_status kfe_i_cluster_least(const kfe_context *ctx, double *value)
+{
+    kfe_status status = KFE_OK;
+    int ranks = kfe_i_ranks(ctx);
+    double *all = NULL;
+
+    if (is_alone(ctx))
+        return KFE_OK;
+    KFE_ALLOC_ZERO(recorder(ctx), all, ranks);
+    all[kfe_i_rank(ctx)] = *value;
+    KFE_TRY(kfe_i_cluster_gather_rows(ctx, all, ranks, 1));
+    for (int r = 0; r < ranks; r++)
+        *value = all[r] < *value ? all[r] : *value;
+cleanup:
+    kfe_i_free(recorder(ctx), all);
+    return status;
 }
 
 double kfe_i_cluster_agree(const kfe_context *ctx, double value)

@@ -33,6 +33,8 @@ kfe_status kfe_i_cluster_gather_rows(const kfe_context *ctx, double *values, int
 kfe_status kfe_i_cluster_gather(const kfe_context *ctx, void *values, const int64_t *bytes);
 /* All ranks get the bytes of rank `root`. */
 kfe_status kfe_i_cluster_broadcast(const kfe_context *ctx, int root, void *bytes, int64_t size);
+/* The least of the numbers of all ranks, on every rank: for plans that all of them can carry out. */
+kfe_status kfe_i_cluster_least(const kfe_context *ctx, double *value);
 /* The number of rank 0 on every rank: for decisions that depend on time or rounding. */
 double kfe_i_cluster_agree(const kfe_context *ctx, double value);
 /* Fails on every rank if the numbers differ, with the first rank that differs from rank 0 and `what`, such as "the training data". */

@@ -19,6 +19,7 @@
 
 #include "core/cluster.h"
 #include "core/file.h"
+#include "core/loop_rows.h"
 #include "core/memory.h"
 #include "core/sha256.h"
 
@@ -238,6 +239,45 @@ int kfe_i_resume_is_on(const kfe_context *ctx)
     return ctx->resume && ctx->resume->running && kfe_i_ranks(ctx) == ctx->resume->ranks;
 }
 
+/* FILE.rank */
+static kfe_status name_own_file(kfe_context *ctx, int rank, char **out)
+{
+    kfe_status status = KFE_OK;
+    size_t size = strlen(ctx->resume->path) + 16;
+
+    KFE_ALLOC(ctx, *out, (int64_t)size);
+    (void)snprintf(*out, size, "%s.%d", ctx->resume->path, rank);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_resume_begin_alone(kfe_context *ctx, const char *identity, int rank)
+{
+    kfe_status status = KFE_OK;
+    char *own = NULL;
+
+    if (!ctx->resume)
+        return KFE_OK;
+    if (rank > 0) {
+        KFE_TRY(name_own_file(ctx, rank, &own));
+        kfe_i_free(ctx, ctx->resume->path);
+        ctx->resume->path = own;
+    }
+    KFE_TRY(kfe_i_resume_begin(ctx, identity));
+cleanup:
+    return status;
+}
+
+void kfe_i_resume_end_alone(kfe_context *ctx, int rank, int remove_file)
+{
+    kfe_i_resume_end(ctx);
+    if (!ctx->resume || rank == 0)
+        return;
+    if (remove_file)
+        (void)remove(ctx->resume->path);
+    *strrchr(ctx->resume->path, '.') = '\0'; /* the name of the others again */
+}
+
 kfe_status kfe_i_resume_begin(kfe_context *ctx, const char *identity)
 {
     kfe_status status = KFE_OK;
@@ -280,8 +320,23 @@ void kfe_i_loop_add(kfe_i_loop *loop, void *bytes, int64_t size)
     if (loop->number < 0 || !bytes)
         return;
     assert(loop->count < KFE_LOOP_PARTS);
-    loop->parts[loop->count].bytes = bytes;
-    loop->parts[loop->count++].size = size;
+    loop->parts[loop->count++] = (kfe_i_loop_part){.bytes = bytes, .size = size};
+}
+
+void kfe_i_loop_add_divided(kfe_i_loop *loop, void *bytes, int64_t own)
+{
+    if (loop->number < 0 || !bytes)
+        return;
+    assert(loop->count < KFE_LOOP_PARTS);
+    loop->parts[loop->count++] = (kfe_i_loop_part){.bytes = bytes, .size = own, .divided = 1, .own = own};
+}
+
+void kfe_i_loop_add_text(kfe_i_loop *loop, char **text, int64_t *size)
+{
+    if (loop->number < 0)
+        return;
+    assert(loop->count < KFE_LOOP_PARTS);
+    loop->parts[loop->count++] = (kfe_i_loop_part){.text = text, .text_size = size};
 }
 
 uint64_t kfe_i_loop_key(uint64_t key, const double *values, int64_t count)
@@ -300,7 +355,7 @@ static int belongs_to(const saved_state *s, const kfe_i_loop *loop)
     if (strcmp(s->name, loop->name) != 0 || s->key != loop->key || s->count != loop->count)
         return 0;
     for (int p = 0; p < loop->count; p++)
-        if (s->sizes[p] != loop->parts[p].size)
+        if (!loop->parts[p].text && s->sizes[p] != loop->parts[p].size)
             return 0;
     return 1;
 }
@@ -323,22 +378,57 @@ static const saved_state *find_state(const kfe_i_loop *loop)
     return NULL;
 }
 
-static kfe_status read_parts(const kfe_i_loop *loop, const saved_state *s)
+static int give_bytes(void *user, void *bytes, int64_t size)
+{
+    FILE *file = user;
+
+    return file && fread(bytes, 1, (size_t)size, file) == (size_t)size;
+}
+
+/* Makes room for a part of changing size, which had `size` bytes on rank 0. */
+static kfe_status begin_text(const kfe_i_loop *loop, kfe_i_loop_part *part, int64_t size)
 {
     kfe_status status = KFE_OK;
-    const char *path = loop->ctx->resume->path;
-    FILE *file = fopen(path, "rbe");
 
-    if (!file)
-        return kfe_i_fail(loop->ctx, KFE_EIO, "%s: cannot open: %s", path, strerror(errno));
-    int good = fseek(file, s->bytes, SEEK_SET) == 0;
-    for (int p = 0; good && p < loop->count; p++)
-        good =
-            fread(loop->parts[p].bytes, 1, (size_t)loop->parts[p].size, file) == (size_t)loop->parts[p].size;
-    if (!good)
-        status = damaged(loop->ctx);
-    fclose(file);
+    if (!part->text)
+        return KFE_OK;
+    KFE_TRY(kfe_i_cluster_broadcast(loop->ctx, 0, &size, (int64_t)sizeof size));
+    KFE_ALLOC(loop->ctx, *part->text, size);
+    part->bytes = *part->text;
+    part->size = *part->text_size = size;
+cleanup:
     return status;
+}
+
+/* Rank 0 reads the part and gives the others what is theirs; a file that has ended is told at the end, by `good`. */
+static kfe_status restore_part(const kfe_i_loop *loop, const kfe_i_loop_part *part, FILE *file, int *good)
+{
+    kfe_status status = KFE_OK;
+
+    if (part->divided) {
+        status = kfe_i_loop_spread(loop, part, give_bytes, file);
+        *good = *good && status != KFE_EINPUT;
+        return status == KFE_EINPUT ? KFE_OK : status;
+    }
+    if (kfe_i_rank(loop->ctx) == 0)
+        *good = *good && give_bytes(file, part->bytes, part->size);
+    return kfe_i_cluster_broadcast(loop->ctx, 0, part->bytes, part->size);
+}
+
+static kfe_status restore_parts(kfe_i_loop *loop, const saved_state *s)
+{
+    kfe_status status = KFE_OK;
+    FILE *file = s ? fopen(loop->ctx->resume->path, "rbe") : NULL;
+    int good = !s || (file && fseek(file, s->bytes, SEEK_SET) == 0);
+
+    for (int p = 0; status == KFE_OK && p < loop->count; p++) {
+        status = begin_text(loop, &loop->parts[p], s ? s->sizes[p] : 0);
+        if (status == KFE_OK)
+            status = restore_part(loop, &loop->parts[p], file, &good);
+    }
+    if (file)
+        fclose(file);
+    return status == KFE_OK && !good ? damaged(loop->ctx) : status;
 }
 
 kfe_status kfe_i_loop_restore(kfe_i_loop *loop, int *restored)
@@ -348,18 +438,18 @@ kfe_status kfe_i_loop_restore(kfe_i_loop *loop, int *restored)
     int64_t next = -1; /* loops begun when the state was saved; -1: there is none */
 
     *restored = 0;
-    if (loop->number < 0 || !ctx->resume->wanted)
+    if (loop->number < 0)
+        return KFE_OK;
+    KFE_TRY(kfe_i_loop_measure(loop));
+    if (!ctx->resume->wanted)
         return KFE_OK;
     const saved_state *s = kfe_i_rank(ctx) == 0 ? find_state(loop) : NULL;
-    if (s) {
-        KFE_TRY(read_parts(loop, s));
+    if (s)
         next = s->next;
-    }
     KFE_TRY(kfe_i_cluster_broadcast(ctx, 0, &next, (int64_t)sizeof next));
     if (next < 0)
         return KFE_OK;
-    for (int p = 0; p < loop->count; p++)
-        KFE_TRY(kfe_i_cluster_broadcast(ctx, 0, loop->parts[p].bytes, loop->parts[p].size));
+    KFE_TRY(restore_parts(loop, s));
     ctx->resume->begun = next;
     *restored = 1;
     kfe_i_log(ctx, KFE_LOG_INFO, "%s: goes on from the checkpoint", loop->name);
@@ -373,6 +463,7 @@ typedef struct writer {
     kfe_i_outfile file;
     kfe_i_sha256 hash;
     long offset;
+    const kfe_i_loop_part *collected; /* the last divided part that was; NULL: none */
 } writer;
 
 static kfe_status put(writer *w, const void *bytes, int64_t size)
@@ -385,6 +476,11 @@ static kfe_status put(writer *w, const void *bytes, int64_t size)
 static kfe_status put_number(writer *w, int64_t number)
 {
     return put(w, &number, (int64_t)sizeof number);
+}
+
+static kfe_status take_bytes(void *user, const void *bytes, int64_t size)
+{
+    return put(user, bytes, size);
 }
 
 /* Copies a state of the file before, and notes its new place. */
@@ -410,6 +506,15 @@ cleanup:
     return status;
 }
 
+/* Divided parts arrive from the other ranks. */
+static kfe_status put_part(writer *w, const kfe_i_loop *loop, const kfe_i_loop_part *part)
+{
+    if (!part->divided)
+        return put(w, part->bytes, part->size);
+    w->collected = part;
+    return kfe_i_loop_collect(loop, part, take_bytes, w);
+}
+
 static kfe_status put_state(writer *w, const kfe_i_loop *loop, saved_state *s)
 {
     kfe_status status = KFE_OK;
@@ -431,7 +536,7 @@ static kfe_status put_state(writer *w, const kfe_i_loop *loop, saved_state *s)
     }
     s->bytes = w->offset;
     for (int p = 0; p < loop->count; p++)
-        KFE_TRY(put(w, loop->parts[p].bytes, loop->parts[p].size));
+        KFE_TRY(put_part(w, loop, &loop->parts[p]));
     s->end = w->offset;
 cleanup:
     return status;
@@ -465,6 +570,26 @@ cleanup:
     return status;
 }
 
+static kfe_status ignore_bytes(void *user, const void *bytes, int64_t size)
+{
+    (void)user;
+    (void)bytes;
+    (void)size;
+    return KFE_OK;
+}
+
+/* The other ranks send their divided parts; rank 0, if it could not write, takes those behind `after`. */
+static kfe_status exchange_parts(const kfe_i_loop *loop, const kfe_i_loop_part *after)
+{
+    kfe_status status = KFE_OK;
+
+    for (int p = 0; p < loop->count; p++)
+        if (loop->parts[p].divided && (!after || &loop->parts[p] > after))
+            KFE_TRY(kfe_i_loop_collect(loop, &loop->parts[p], ignore_bytes, NULL));
+cleanup:
+    return status;
+}
+
 static kfe_status write_file(const kfe_i_loop *loop)
 {
     kfe_status status = KFE_OK;
@@ -476,9 +601,15 @@ static kfe_status write_file(const kfe_i_loop *loop)
     KFE_TRY(write_states(loop, &w));
     kfe_i_sha256_hex(&w.hash, digits);
     KFE_TRY(kfe_i_outfile_write(&w.file, digits, HASH_BYTES));
-    KFE_TRY(kfe_i_outfile_commit(&w.file));
+    kfe_i_cluster *cluster = kfe_i_cluster_pause(loop->ctx); /* this rank alone writes */
+    status = kfe_i_outfile_commit(&w.file);
+    kfe_i_cluster_resume(loop->ctx, cluster);
 cleanup:
     kfe_i_outfile_abandon(&w.file);
+    if (status != KFE_OK && !loop->ctx->cluster_failed) {
+        kfe_status sent = exchange_parts(loop, w.collected);
+        status = sent != KFE_OK ? sent : status;
+    }
     return status;
 }
 
@@ -493,22 +624,41 @@ int kfe_i_loop_is_due(const kfe_i_loop *loop)
     return kfe_i_clock() - r->saved_at >= fmax(r->seconds, SAVING_SHARE * r->took * (r->seconds > 0));
 }
 
+/* Rank 0 decides when; the others need to know if they have something to send. */
+static kfe_status must_save(const kfe_i_loop *loop, int64_t *due)
+{
+    *due = kfe_i_loop_is_due(loop);
+    if (loop->number < 0 || !kfe_i_resume_is_on(loop->ctx) || !kfe_i_loop_is_divided(loop))
+        return KFE_OK;
+    return kfe_i_cluster_broadcast(loop->ctx, 0, due, (int64_t)sizeof *due);
+}
+
 kfe_status kfe_i_loop_save(kfe_i_loop *loop)
 {
+    kfe_status status = KFE_OK;
     kfe_context *ctx = loop->ctx;
     double start = kfe_i_clock();
+    int64_t due = 0;
 
-    if (!kfe_i_loop_is_due(loop))
+    KFE_TRY(must_save(loop, &due));
+    if (!due)
         return KFE_OK;
-    kfe_i_cluster *cluster = kfe_i_cluster_pause(ctx); /* this rank alone writes */
-    kfe_status status = write_file(loop);
-    kfe_i_cluster_resume(ctx, cluster);
+    for (int p = 0; p < loop->count; p++)
+        if (loop->parts[p].text) {
+            loop->parts[p].bytes = *loop->parts[p].text;
+            loop->parts[p].size = *loop->parts[p].text_size;
+        }
+    if (kfe_i_rank(ctx) != 0)
+        return exchange_parts(loop, NULL);
+    status = write_file(loop);
     ctx->resume->saved_at = kfe_i_clock();
     ctx->resume->took = ctx->resume->saved_at - start;
-    if (status == KFE_OK || kfe_i_is_lack(status))
+    if (status == KFE_OK || kfe_i_is_lack(status) || ctx->cluster_failed)
         return status;
     ctx->resume->count = 0; /* where states are is not known any more */
     kfe_i_log(ctx, KFE_LOG_WARNING, "no checkpoint was written, and the fit goes on: %s",
               kfe_error_message(ctx));
-    return KFE_OK;
+    status = KFE_OK;
+cleanup:
+    return status;
 }

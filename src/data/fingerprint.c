@@ -102,22 +102,138 @@ static uint64_t row_hash(const kfe_data *data, int64_t i)
     return mix_target(hash, &data->target, i);
 }
 
-enum { BLOCK = 2048 };
+/* ---- rows of plain numbers ---- */
+
+/* One dense table of doubles without gaps. */
+static int is_plain(const kfe_data *data)
+{
+    const kfe_i_view *view = &data->views[0];
+
+    return data->view_count == 1 && view->table.kind == KFE_TABLE_DENSE && view->table.values &&
+           !view->gaps.row_start;
+}
+
+/* Whether all numbers are at most `largest`; NaN is not. */
+static int are_within(const double *x, int64_t count, double largest)
+{
+    double beyond = 0;
+
+#pragma omp simd reduction(+ : beyond)
+    for (int64_t j = 0; j < count; j++)
+        beyond += fabs(x[j]) <= largest ? 0.0 : 1.0;
+    return beyond == 0;
+}
+
+static uint64_t mix_plain(uint64_t hash, double value)
+{
+    uint64_t bits;
+
+    value += 0.0;
+    memcpy(&bits, &value, sizeof bits);
+    return mix(hash, bits);
+}
+
+static uint64_t close_lanes(uint64_t lanes[LANES])
+{
+    for (int l = 1; l < LANES; l++)
+        lanes[0] = mix(lanes[0], lanes[l]);
+    return lanes[0];
+}
+
+/* The hashes of two rows without NaNs, as by mix_dense_row: two at a time, so that no chain waits. */
+static void mix_two_rows(const double *restrict a, const double *restrict b, int64_t cols, uint64_t hashes[2])
+{
+    uint64_t first[LANES] = {hashes[0], 1, 2, 3};
+    uint64_t second[LANES] = {hashes[1], 1, 2, 3};
+    int64_t j = 0;
+
+    for (; j + LANES <= cols; j += LANES)
+        for (int l = 0; l < LANES; l++) {
+            first[l] = mix_plain(first[l], a[j + l]);
+            second[l] = mix_plain(second[l], b[j + l]);
+        }
+    for (int l = 0; j < cols; j++, l++) {
+        first[l] = mix_plain(first[l], a[j]);
+        second[l] = mix_plain(second[l], b[j]);
+    }
+    hashes[0] = close_lanes(first);
+    hashes[1] = close_lanes(second);
+}
+
+/* The hashes of rows i and i + 1 of plain data; returns whether they are within. */
+static int hash_two_rows(const kfe_data *data, int64_t i, double largest, uint64_t hashes[2])
+{
+    const kfe_i_table *table = &data->views[0].table;
+    const double *a = table->values + i * table->stride;
+    const double *b = a + table->stride;
+
+    if (!are_within(a, table->cols, largest) || !are_within(b, table->cols, largest)) {
+        hashes[0] = row_hash(data, i);
+        hashes[1] = row_hash(data, i + 1);
+        return 0;
+    }
+    hashes[0] = (uint64_t)i;
+    hashes[1] = (uint64_t)i + 1;
+    mix_two_rows(a, b, table->cols, hashes);
+    hashes[0] = mix_target(hashes[0], &data->target, i);
+    hashes[1] = mix_target(hashes[1], &data->target, i + 1);
+    return 1;
+}
+
+/* ---- all rows ---- */
+
+enum { BLOCK = 2048, FEW_NUMBERS = 1 << 17 };
+
+/* A single block of few numbers is not worth waking other threads. */
+static int threads_for(const kfe_context *ctx, const kfe_data *data, int64_t count)
+{
+    int64_t numbers = is_plain(data) ? count * data->views[0].table.cols : count;
+
+    return kfe_data_rows(data) > BLOCK || numbers > FEW_NUMBERS ? kfe_context_threads(ctx) : 1;
+}
+
+/* The hashes of a block of rows; returns whether all are known to be within. */
+static int hash_block(const kfe_context *ctx, const kfe_data *data, int64_t first, int64_t count,
+                      double largest, uint64_t *hashes)
+{
+    int pairs = is_plain(data);
+    int within = pairs;
+
+#pragma omp parallel for num_threads(threads_for(ctx, data, count)) schedule(static) reduction(&& : within)
+    for (int64_t i = 0; i < count; i += 2)
+        if (pairs && i + 1 < count) {
+            within = hash_two_rows(data, first + i, largest, hashes + i) && within;
+        } else {
+            for (int64_t j = i; j < count && j < i + 2; j++)
+                hashes[j] = row_hash(data, first + j);
+            if (pairs)
+                within = are_within(data->views[0].table.values + (first + i) * data->views[0].table.stride,
+                                    data->views[0].table.cols, largest) &&
+                         within;
+        }
+    return within;
+}
 
 /* Rows are hashed independently, a block at a time on all threads, and their hashes mixed in order. */
-uint64_t kfe_i_data_fingerprint(const kfe_context *ctx, const kfe_data *data)
+uint64_t kfe_i_data_inspect(const kfe_context *ctx, const kfe_data *data, double largest, int *within)
 {
     int64_t rows = kfe_data_rows(data);
     uint64_t hash = (uint64_t)rows;
     uint64_t hashes[BLOCK];
 
+    *within = 1;
     for (int64_t first = 0; first < rows; first += BLOCK) {
         int64_t count = rows - first < BLOCK ? rows - first : BLOCK;
-#pragma omp parallel for num_threads(rows > BLOCK ? kfe_context_threads(ctx) : 1) schedule(static)
-        for (int64_t i = 0; i < count; i++)
-            hashes[i] = row_hash(data, first + i);
+        *within = hash_block(ctx, data, first, count, largest, hashes) && *within;
         for (int64_t i = 0; i < count; i++)
             hash = mix(hash, hashes[i]);
     }
     return hash ? hash : 1;
+}
+
+uint64_t kfe_i_data_fingerprint(const kfe_context *ctx, const kfe_data *data)
+{
+    int within;
+
+    return kfe_i_data_inspect(ctx, data, INFINITY, &within);
 }

@@ -8,5 +8,8 @@
 /* A number made of the values of all views and of the target. Equal data has equal numbers; other data almost surely not. Names of
  * files, views and columns do not count, nor does the number of threads. Never 0. */
 uint64_t kfe_i_data_fingerprint(const kfe_context *ctx, const kfe_data *data);
+/* The same, and in the same pass whether all values are numbers of a magnitude of at most `largest`: *within is 1 if they are, 0 if
+ * not, and 0 for other data than one dense table of doubles without gaps. */
+uint64_t kfe_i_data_inspect(const kfe_context *ctx, const kfe_data *data, double largest, int *within);
 
 #endif

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/rough_sums.h"
 
 /* Rows of a panel that all threads share, and of one that a thread has alone. */
 enum { PANEL_ROWS = 1024, OWN_PANEL_ROWS = 256 };
@@ -50,6 +51,7 @@ void kfe_i_sums_free(kfe_i_sums *sums)
 
     for (size_t i = 0; sums->ctx && i < sizeof blocks / sizeof *blocks; i++)
         kfe_i_free(sums->ctx, blocks[i]);
+    kfe_i_rough_free(sums->rough);
     memset(sums, 0, sizeof *sums);
 }
 
@@ -130,15 +132,24 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_sums_begin_target(kfe_i_sums *s, const kfe_i_target *target)
+{
+    kfe_status status = KFE_OK;
+
+    if (target->task == KFE_TASK_REAL)
+        KFE_TRY(kfe_i_sums_begin_targets(s, target->cols));
+    for (int64_t g = 0; target->task == KFE_TASK_CLASSES && g < target->class_count; g++)
+        KFE_TRY(kfe_i_sums_insert_class(s, g));
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_sums_begin_with(kfe_context *ctx, int64_t cols, const kfe_i_target *target, kfe_i_sums *out)
 {
     kfe_status status = KFE_OK;
 
     KFE_TRY(kfe_i_sums_begin(ctx, cols, out));
-    if (target->task == KFE_TASK_REAL)
-        KFE_TRY(kfe_i_sums_begin_targets(out, target->cols));
-    for (int64_t g = 0; target->task == KFE_TASK_CLASSES && g < target->class_count; g++)
-        KFE_TRY(kfe_i_sums_insert_class(out, g));
+    KFE_TRY(kfe_i_sums_begin_target(out, target));
 cleanup:
     return status;
 }
@@ -540,7 +551,9 @@ void kfe_i_sums_times(const kfe_i_sums *s, const double *v, int64_t k, double *s
 
     if (d == 0 || k == 0)
         return;
-    if (s->spectrum) {
+    if (s->rough) {
+        kfe_i_rough_times(s->rough, v, k, out);
+    } else if (s->spectrum) {
         for (int64_t i = 0; i < d; i++)
             for (int64_t j = 0; j < k; j++)
                 out[i * k + j] = s->spectrum[i] * v[i * k + j];
@@ -556,7 +569,9 @@ void kfe_i_sums_times(const kfe_i_sums *s, const double *v, int64_t k, double *s
 void kfe_i_sums_diagonal(const kfe_i_sums *s, double *out)
 {
     for (int64_t j = 0; j < s->cols; j++)
-        out[j] = s->spectrum ? s->spectrum[j] : s->scatter[j * (s->cols + 1)];
+        out[j] = s->rough      ? kfe_i_rough_square(s->rough, j)
+                 : s->spectrum ? s->spectrum[j]
+                               : s->scatter[j * (s->cols + 1)];
     for (int64_t i = 0; i < s->removed_count; i++)
         for (int64_t j = 0; j < s->cols; j++)
             out[j] -= s->removed[i * s->cols + j] * s->removed[i * s->cols + j];

@@ -19,6 +19,8 @@
 #include "data/table.h"
 #include "data/target.h"
 
+typedef struct kfe_i_rough kfe_i_rough;
+
 typedef struct kfe_i_sums {
     kfe_context *ctx;
     int64_t cols;
@@ -34,10 +36,11 @@ typedef struct kfe_i_sums {
     double *target_mean;    /* targets */
     double *target_scatter; /* targets × targets, full */
     double *cross;          /* cols × targets: Σ (x − mean)(y − target_mean)ᵀ */
-    /* the scatter in another form, in which case `scatter`, `least` and `largest` are NULL: diag(spectrum) − RᵀR */
+    /* the scatter in other forms, in which case `scatter`, `least` and `largest` are NULL: diag(spectrum) − RᵀR */
     double *spectrum; /* cols; NULL: `scatter` it is */
     double *removed;  /* R, removed_count × cols */
     int64_t removed_count;
+    kfe_i_rough *rough; /* a third form (data/rough_sums.h): products with the scatter only; owned */
 } kfe_i_sums;
 
 /* Sums over no rows, of this many columns. Free them also after a failure. */
@@ -50,6 +53,8 @@ kfe_status kfe_i_sums_copy_with(kfe_context *ctx, const kfe_i_sums *sums, kfe_i_
 kfe_status kfe_i_sums_insert_class(kfe_i_sums *sums, int64_t place);
 /* Begins sums of real targets; only for sums over no rows. */
 kfe_status kfe_i_sums_begin_targets(kfe_i_sums *sums, int64_t targets);
+/* Begins sums of the classes or real targets of `target`; only for sums over no rows. */
+kfe_status kfe_i_sums_begin_target(kfe_i_sums *sums, const kfe_i_target *target);
 /* Sums over no rows, of this many columns and the classes or real targets of `target`. Free them also after a failure. */
 kfe_status kfe_i_sums_begin_with(kfe_context *ctx, int64_t cols, const kfe_i_target *target, kfe_i_sums *out);
 
@@ -72,9 +77,9 @@ void kfe_i_sums_merge(kfe_i_sums *sums, const kfe_i_sums *other);
 void kfe_i_sums_subtract(kfe_i_sums *sums, const kfe_i_sums *part);
 /* Makes them the sums of columns (x − shift)·factor; NULL: zeros, ones. */
 void kfe_i_sums_scale(kfe_i_sums *sums, const double *shift, const double *factor);
-/* out (cols × k) = the scatter times v (cols × k), in either form. `scratch` of removed_count·k numbers; NULL without a spectrum. */
+/* out (cols × k) = the scatter times v (cols × k), in every form. `scratch` of removed_count·k numbers; NULL without a spectrum. */
 void kfe_i_sums_times(const kfe_i_sums *sums, const double *v, int64_t k, double *scratch, double *out);
-/* The diagonal of the scatter, in either form: out[cols]. */
+/* The diagonal of the scatter, in every form: out[cols]. */
 void kfe_i_sums_diagonal(const kfe_i_sums *sums, double *out);
 /* The sums of the first `cols` columns, with the memory of a context. Not with a spectrum. */
 kfe_status kfe_i_sums_leading(kfe_context *ctx, const kfe_i_sums *sums, int64_t cols, kfe_i_sums *out);

@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* Raised by every change that an older plug-in or library would misunderstand. */
-#define KFE_DEVICE_ABI 1
+#define KFE_DEVICE_ABI 2
 #define KFE_DEVICE_SYMBOL "kfe_device_plugin"
 
 typedef enum kfe_device_status {
@@ -111,6 +111,36 @@ typedef struct kfe_device_output {
     int add; /* to what is there */
 } kfe_device_output;
 
+/* Linear SVMs with squared loss that share their rows. Problem p looks for the w that minimises
+ *     ½‖w‖² + Σ c·loss²,   loss = max(0, 1 − y·wᵀx) for classes, max(0, |y − wᵀx| − epsilon) for real targets,
+ * where a coordinate 1 follows the others of x with `bias`. All but the rows are in host memory. */
+typedef struct kfe_device_svms {
+    const kfe_device_matrix *rows; /* F64 */
+    int bias;
+    int64_t targets, problems, classes;
+    const int32_t *codes; /* of each row: its class; NULL: y are real */
+    const signed char
+        *sides;           /* targets × classes: y of the rows of a class, 0: they are not in the problem */
+    const double *values; /* targets × rows: real y */
+    double epsilon;
+    const int64_t *target; /* of each problem: its y */
+    const double *cost;    /* two of each problem: c of rows with y ≥ 0 and with y < 0 */
+    /* Newton's method from w = 0 (learn/finite_newton.h): its steps, how often one is halved until the objective falls by `decrease`
+     * times what its slope promises, and the share of the first gradient, or of the objective, that is rounding error. */
+    int steps_most, halvings_most;
+    double decrease, rounding;
+} kfe_device_svms;
+
+/* Columns of such rows, with that of the bias. */
+enum { KFE_DEVICE_SVM_COLS = 64 };
+
+typedef struct kfe_device_svm {
+    double objective;
+    double gradient, start; /* its norm at w and at w = 0 */
+    int64_t
+        solved; /* 0: w is not the minimum, since rounding or the number of steps ended the search early */
+} kfe_device_svm;
+
 /* Long calls ask it now and then whether to stop: nonzero stops. `total` 0: unknown. Called by the thread that made the call. */
 typedef int (*kfe_device_watch)(void *user, int64_t done, int64_t total);
 
@@ -189,6 +219,18 @@ typedef struct kfe_device_table {
                                 const kfe_device_rows *rows, const kfe_device_points *support,
                                 const kfe_device_matrix *v, kfe_device_type precision,
                                 const kfe_device_output *out);
+
+    /* ---- learning ---- */
+
+    /* w (problems × columns, that of the bias last) receives the minima. Rows without NaN. */
+    kfe_device_status (*linear_svms)(kfe_device *device, const kfe_device_svms *svms, double *w,
+                                     kfe_device_svm *out);
+    /* For every row the k ≤ cols.count columns at the smallest squared distances, smallest first, the lower one of equals first: their
+     * numbers within the range and the distances (rows × k, in host memory). Distances are sums over the coordinates, in their order, of
+     * squared differences of the points as given, without fused operations: the same bits everywhere. For dense points of the
+     * base KFE_FORMULA_DISTANCE. */
+    kfe_device_status (*nearest)(kfe_device *device, kfe_device_range rows, kfe_device_range cols, int64_t k,
+                                 int64_t *numbers, double *distances);
 
     /* ---- dense algebra ---- */
 

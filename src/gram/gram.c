@@ -198,6 +198,12 @@ kfe_status kfe_i_gram_times(const kfe_i_gram *gram, const double *v, int64_t k, 
     return gram->form->times(gram, v, k, out);
 }
 
+kfe_status kfe_i_gram_times_single(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    assert(k >= 0 && v != out);
+    return (gram->form->times_single ? gram->form->times_single : gram->form->times)(gram, v, k, out);
+}
+
 kfe_status kfe_i_gram_subset_expand(const kfe_i_gram *subset, const double *v, int64_t k, double *out)
 {
     assert(subset->form->expand && k >= 0 && v != out);

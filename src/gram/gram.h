@@ -25,6 +25,8 @@ typedef struct kfe_i_gram_form {
     kfe_status (*among)(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out);
     /* out = G v. Uses the operator's workspace, so that iterations do not allocate. */
     kfe_status (*times)(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
+    /* The same in single precision, if that is faster, with a relative error of about 1e-7; NULL: it is not. */
+    kfe_status (*times_single)(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
     /* out[g·groups + h] = Σ G[i, j] over group(i) = g, group(j) = h; NULL: computed by `times`. */
     kfe_status (*group_sums)(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out);
     /* Of a part of a matrix: out (rows of the whole matrix × k) = matrix[:, part]·v. NULL: not a part. */
@@ -146,6 +148,8 @@ kfe_status kfe_i_gram_columns(const kfe_i_gram *gram, const int64_t *index, int6
 kfe_status kfe_i_gram_among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out);
 kfe_status kfe_i_gram_diagonal(const kfe_i_gram *gram, double *out);
 kfe_status kfe_i_gram_times(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
+/* The same in single precision where the operator can do that faster, else in double precision. */
+kfe_status kfe_i_gram_times_single(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
 kfe_status kfe_i_gram_group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out);
 /* The whole matrix, n × n, freed by the caller. */
 kfe_status kfe_i_gram_materialise(const kfe_i_gram *gram, double **out);

@@ -22,15 +22,10 @@
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
 
-/* Below so many rows a solver that is fast makes no difference; with more columns their squares do. */
-enum { ROWS_LEAST = 1000, COLS_MOST = 64 };
-enum { ITERATIONS_MOST = 100, HALVINGS_MOST = 40 };
+/* Below so many rows a solver that is fast makes no difference. */
+enum { ROWS_LEAST = 1000 };
 /* Rows worked on while they are in cache. */
 enum { BLOCK = 1024 };
-/* Armijo's condition. */
-#define KFE_DECREASE 1e-4
-/* A gradient below this share of that at w = 0 is rounding error. */
-#define KFE_ROUNDING 1e-13
 
 typedef struct newton {
     kfe_context *ctx;
@@ -49,7 +44,7 @@ typedef struct newton {
 
 int kfe_i_newton_suits(int64_t rows, int64_t cols)
 {
-    return rows >= ROWS_LEAST && rows <= INT32_MAX && cols <= COLS_MOST;
+    return rows >= ROWS_LEAST && rows <= INT32_MAX && cols <= KFE_NEWTON_COLS_MOST;
 }
 
 /* ---- losses ---- */
@@ -222,9 +217,9 @@ static double move(newton *s, double *value)
     double step = 1;
 
     find_outputs(p, s->next, s->moved);
-    for (int halving = 0; halving < HALVINGS_MOST; halving++) {
+    for (int halving = 0; halving < KFE_NEWTON_HALVINGS_MOST; halving++) {
         double reached = objective(s, s->next, s->moved);
-        if (reached <= *value * (1 + KFE_ROUNDING) + KFE_DECREASE * step * slope) {
+        if (reached <= *value * (1 + KFE_NEWTON_ROUNDING) + KFE_NEWTON_DECREASE * step * slope) {
             *value = reached;
             memcpy(s->w, s->next, (size_t)p->cols * sizeof *s->w);
             memcpy(s->output, s->moved, (size_t)p->rows * sizeof *s->output);
@@ -246,7 +241,7 @@ static kfe_status iterate(newton *s, kfe_i_newton_result *out)
 
     update_sums(s);
     out->start = find_gradient(s);
-    for (int iteration = 0; iteration < ITERATIONS_MOST && !out->solved; iteration++) {
+    for (int iteration = 0; iteration < KFE_NEWTON_STEPS_MOST && !out->solved; iteration++) {
         KFE_TRY(kfe_i_checkpoint(s->ctx, "learning", iteration, 0));
         status = newton_point(s);
         double step = status == KFE_OK ? move(s, &value) : 0;
@@ -256,7 +251,7 @@ static kfe_status iterate(newton *s, kfe_i_newton_result *out)
         if (step == 0)
             break;
         int64_t changes = update_sums(s);
-        out->solved = find_gradient(s) <= KFE_ROUNDING * out->start || (changes == 0 && step == 1);
+        out->solved = find_gradient(s) <= KFE_NEWTON_ROUNDING * out->start || (changes == 0 && step == 1);
     }
     out->objective = value;
     out->gradient = measure_gradient(s);

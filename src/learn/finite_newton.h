@@ -21,6 +21,15 @@ typedef struct kfe_i_newton_result {
     int solved;      /* 0: rounding or the number of iterations ended the search early */
 } kfe_i_newton_result;
 
+/* With more columns their squares take too long. */
+enum { KFE_NEWTON_COLS_MOST = 64 };
+/* When the search ends: device plug-ins that solve the same problems are told these. */
+enum { KFE_NEWTON_STEPS_MOST = 100, KFE_NEWTON_HALVINGS_MOST = 40 };
+/* Armijo's condition. */
+#define KFE_NEWTON_DECREASE 1e-4
+/* A gradient below this share of that at w = 0 is rounding error. */
+#define KFE_NEWTON_ROUNDING 1e-13
+
 /* Whether this solver is the right one for so many rows and columns. */
 int kfe_i_newton_suits(int64_t rows, int64_t cols);
 

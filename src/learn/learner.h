@@ -21,6 +21,10 @@ typedef struct kfe_i_learner {
     /* Features are dense (any stride) or csr. Targets: at least two classes, each with a member, or real. */
     kfe_status (*fit)(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
                       const void *settings, kfe_i_predictor *out);
+    /* The same for `count` settings at once on the context's device, if that is faster than one after the other on the CPU;
+     * out[s].outputs is 0 where it is not. Each of the others is freed by the caller. NULL: learns on the CPU only. */
+    kfe_status (*fit_on_device)(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
+                                const void *const *settings, int64_t count, kfe_i_predictor *out);
     /* The same from a Gram operator alone: a direct predictor whose weights (n × outputs) are on the examples. */
     kfe_status (*fit_gram)(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_target *target,
                            const void *settings, kfe_i_predictor *out);

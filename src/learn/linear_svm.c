@@ -5,7 +5,8 @@
  *     real      minimise ½‖w‖² + C·Σ max(0, |y_i − wᵀx_i| − epsilon)².
  * With bias=yes every x has one more coordinate, 1, whose weight is the intercept; it is part of ‖w‖, as in LIBLINEAR.
  * Many dense rows of few columns are solved by finite_newton.c, all others by LIBLINEAR's trust-region Newton method on the primal:
- * its coordinate descent on the dual calls rand(), whose state belongs to the program. LIBLINEAR allocates by itself.
+ * its coordinate descent on the dual calls rand(), whose state belongs to the program. LIBLINEAR allocates by itself. A context with
+ * a device solves the former there (linear_svm_device.c).
  * Records: the objective, and the norm of the gradient relative to that at w = 0, which vanishes at the optimum of this
  * smooth convex problem.
  *
@@ -20,7 +21,7 @@
 #include "learn/finite_newton.h"
 #include "learn/learner.h"
 #include "learn/library_memory.h"
-#include "learn/multiclass.h"
+#include "learn/linear_svm_job.h"
 #include "learn/nodes.h"
 #include "learn/stoppable.h"
 
@@ -28,36 +29,28 @@ _Static_assert(sizeof(kfe_i_node) == sizeof(struct feature_node) &&
                    offsetof(kfe_i_node, value) == offsetof(struct feature_node, value),
                "nodes are laid out like LIBLINEAR's");
 
-typedef struct linear_settings {
-    double c, epsilon, stop;
-    char class_weights[KFE_PARAM_TEXT_SIZE];
-    int multiclass, bias;
-} linear_settings;
-
 static const kfe_i_param rows[] = {
-    KFE_REAL(linear_settings, c, "C", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,
+    KFE_REAL(kfe_i_linear_settings, c, "C", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,
              "weight of the loss against the norm"),
-    KFE_REAL(linear_settings, epsilon, "epsilon", "0.1", 0, KFE_REAL_MAX,
+    KFE_REAL(kfe_i_linear_settings, epsilon, "epsilon", "0.1", 0, KFE_REAL_MAX,
              "real targets: errors up to this cost nothing"),
-    KFE_CLASS_WEIGHTS_ROW(linear_settings, class_weights),
-    KFE_CHOICE(linear_settings, multiclass, "multiclass", "ovr", KFE_MULTICLASS_WORDS,
+    KFE_CLASS_WEIGHTS_ROW(kfe_i_linear_settings, class_weights),
+    KFE_CHOICE(kfe_i_linear_settings, multiclass, "multiclass", "ovr", KFE_MULTICLASS_WORDS,
                "several classes: one against one, one against the rest, or a chain"),
-    KFE_REAL(linear_settings, stop, "stop", "1e-3", KFE_REAL_POSITIVE, 1,
+    KFE_REAL(kfe_i_linear_settings, stop, "stop", "1e-3", KFE_REAL_POSITIVE, 1,
              "gradient at the end, relative to that at the start"),
-    KFE_FLAG(linear_settings, bias, "bias", "yes", "an intercept, which is part of the norm"),
+    KFE_FLAG(kfe_i_linear_settings, bias, "bias", "yes", "an intercept, which is part of the norm"),
 };
 
 typedef struct linear_job {
-    const linear_settings *settings;
+    const kfe_i_linear_settings *settings;
     const kfe_i_table *features;
     double *
         columns; /* of the features and the bias, one after the other, for finite_newton.c; NULL: for LIBLINEAR */
     kfe_i_nodes nodes; /* made when LIBLINEAR needs them */
     struct problem problem;
     kfe_i_predictor *predictor;
-    double worst_gradient;    /* relative to where the solver should stop */
-    double relative_gradient; /* the largest, relative to that at w = 0 */
-    double objective;         /* sum over the problems */
+    kfe_i_linear_measures measures;
 } linear_job;
 
 /* ---- the objective and its gradient ---- */
@@ -113,7 +106,11 @@ static double objective_of(const linear_job *job, const double *cost, const doub
     return sum;
 }
 
-/* LIBLINEAR scales its criterion by the share of the rarer class. */
+double kfe_i_linear_rarer_share(double positive, double count)
+{
+    return fmax(1, fmin(positive, count - positive)) / count;
+}
+
 static double rarer_share(const linear_job *job)
 {
     double positive = 0;
@@ -122,19 +119,22 @@ static double rarer_share(const linear_job *job)
         return 1;
     for (int i = 0; i < job->problem.l; i++)
         positive += job->problem.y[i] > 0;
-    return fmax(1, fmin(positive, job->problem.l - positive)) / job->problem.l;
+    return kfe_i_linear_rarer_share(positive, job->problem.l);
 }
 
-/* Keeps the objective at the solution and the norms of the gradient there and at w = 0. */
+void kfe_i_linear_measure(kfe_i_linear_measures *measures, double objective, double end, double start,
+                          double bound)
+{
+    if (start > 0)
+        measures->relative_gradient = fmax(measures->relative_gradient, end / start);
+    measures->objective += objective;
+    if (bound * start > 0)
+        measures->worst_gradient = fmax(measures->worst_gradient, end / (bound * start));
+}
+
 static void keep_measures(linear_job *job, double objective, double end, double start)
 {
-    double bound = job->settings->stop * rarer_share(job) * start;
-
-    if (start > 0)
-        job->relative_gradient = fmax(job->relative_gradient, end / start);
-    job->objective += objective;
-    if (bound > 0)
-        job->worst_gradient = fmax(job->worst_gradient, end / bound);
+    kfe_i_linear_measure(&job->measures, objective, end, start, job->settings->stop * rarer_share(job));
 }
 
 /* LIBLINEAR does not report whether it converged, so the gradient is measured here. */
@@ -155,20 +155,25 @@ cleanup:
 /* Near machine precision the solver gives up a little above its tolerance. */
 #define ACCEPTED_EXCESS 10
 
-static void warn_of_gradient(kfe_context *ctx, const linear_job *job)
+static void warn_of_gradient(kfe_context *ctx, const kfe_i_linear_settings *settings,
+                             const kfe_i_linear_measures *measures)
 {
-    if (job->worst_gradient > ACCEPTED_EXCESS)
+    if (measures->worst_gradient > ACCEPTED_EXCESS)
         kfe_i_log(ctx, KFE_LOG_WARNING,
                   "linear-svm: the solver stopped with a gradient %.3g times as large as {stop=%g} allows; "
                   "scale the features or use a smaller {C}",
-                  job->worst_gradient, job->settings->stop);
+                  measures->worst_gradient, settings->stop);
+}
+
+void kfe_i_linear_finish(kfe_context *ctx, const kfe_i_linear_settings *settings,
+                         const kfe_i_linear_measures *measures, kfe_i_predictor *out)
+{
+    kfe_i_predictor_record(out, "objective", measures->objective);
+    kfe_i_predictor_record(out, "gradient", measures->relative_gradient);
+    warn_of_gradient(ctx, settings, measures);
 }
 
 /* ---- training ---- */
-
-/* Where C‖x‖² is so much larger than the 1 of the regulariser, rounding makes LIBLINEAR reject every step, and it may go on
- * without end: seen from 1e36 on. */
-#define LARGEST_CURVATURE 1e30
 
 static kfe_status check_size(kfe_context *ctx, const linear_job *job)
 {
@@ -180,23 +185,22 @@ static kfe_status check_size(kfe_context *ctx, const linear_job *job)
             sum += node->value * node->value;
         largest = fmax(largest, sum);
     }
-    if (job->settings->c * largest <= LARGEST_CURVATURE)
+    if (job->settings->c * largest <= KFE_LINEAR_CURVATURE_MOST)
         return KFE_OK;
     return kfe_i_fail(
         ctx, KFE_EINPUT,
         "linear-svm: the features are too large: the square of a row times {C} is %.3g, and LIBLINEAR "
         "takes up to %g; use {scale=standard} or a smaller {C}",
-        job->settings->c * largest, LARGEST_CURVATURE);
+        job->settings->c * largest, KFE_LINEAR_CURVATURE_MOST);
 }
 
-static void take_weights(linear_job *job, int64_t output, double sign, const double *w)
+void kfe_i_linear_take_weights(const kfe_i_linear_settings *settings, int64_t output, double sign,
+                               const double *w, kfe_i_predictor *out)
 {
-    kfe_i_predictor *predictor = job->predictor;
-
-    for (int64_t j = 0; j < predictor->dim; j++)
-        predictor->weights[j * predictor->outputs + output] = sign * w[j];
-    if (job->settings->bias)
-        predictor->offset[output] = -sign * w[predictor->dim];
+    for (int64_t j = 0; j < out->dim; j++)
+        out->weights[j * out->outputs + output] = sign * w[j];
+    if (settings->bias)
+        out->offset[output] = -sign * w[out->dim];
 }
 
 /* LIBLINEAR ends after 1,000 steps, but it does not count those that it rejects. Where rounding decides, it rejects
@@ -265,7 +269,7 @@ static kfe_status train_one(kfe_context *ctx, linear_job *job, double positive_w
     KFE_TRY(kfe_i_run_stoppable(ctx, &task));
     struct model *model = training.model;
     double sign = classes && model->label[0] < 0 ? -1 : 1;
-    take_weights(job, output, sign, model->w);
+    kfe_i_linear_take_weights(job->settings, output, sign, model->w, job->predictor);
     for (int j = 0; j < job->problem.n; j++)
         model->w[j] *= sign;
     KFE_TRY(measure_gradient(ctx, job, cost, model->w));
@@ -320,7 +324,7 @@ static kfe_status train_by_newton(kfe_context *ctx, linear_job *job, const int64
     KFE_TRY(kfe_i_newton_solve(ctx, &problem, w, &result));
     if (!result.solved && !(result.gradient <= job->settings->stop * rarer_share(job) * result.start))
         goto cleanup;
-    take_weights(job, output, 1, w);
+    kfe_i_linear_take_weights(job->settings, output, 1, w, job->predictor);
     keep_measures(job, result.objective, result.gradient, result.start);
     *done = 1;
 cleanup:
@@ -351,7 +355,7 @@ static kfe_status make_columns(kfe_context *ctx, linear_job *job)
             job->columns[features->cols * count + i] = 1;
         largest = sum <= largest ? largest : sum;
     }
-    if (!(job->settings->c * largest <= LARGEST_CURVATURE)) {
+    if (!(job->settings->c * largest <= KFE_LINEAR_CURVATURE_MOST)) {
         kfe_i_free(ctx, job->columns);
         job->columns = NULL;
     }
@@ -422,8 +426,8 @@ cleanup:
     return status;
 }
 
-static kfe_status begin_predictor(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
-                                  const linear_settings *s, kfe_i_predictor *out)
+kfe_status kfe_i_linear_begin(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
+                              const kfe_i_linear_settings *s, kfe_i_predictor *out)
 {
     int64_t classes = target->task == KFE_TASK_CLASSES ? target->class_count : 0;
     kfe_i_decision decision =
@@ -441,11 +445,17 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
                       const void *settings, kfe_i_predictor *out)
 {
     kfe_status status = KFE_OK;
-    const linear_settings *s = settings;
+    const kfe_i_linear_settings *s = settings;
     linear_job job = {.settings = s, .features = features, .predictor = out};
 
+    KFE_TRY(kfe_i_linear_fit_on_device(ctx, features, target, &settings, 1, out));
+    if (out->outputs > 0) {
+        kfe_i_log(ctx, KFE_LOG_INFO, "linear-svm: %lld problems of %lld rows were solved on %s",
+                  (long long)out->outputs, (long long)features->rows, kfe_context_device(ctx));
+        return KFE_OK;
+    }
     set_print_string_function(kfe_i_stop_if_cancelled); /* for the whole process */
-    KFE_TRY(begin_predictor(ctx, features, target, s, out));
+    KFE_TRY(kfe_i_linear_begin(ctx, features, target, s, out));
     KFE_ALLOC(ctx, job.problem.x, features->rows);
     KFE_ALLOC(ctx, job.problem.y, features->rows);
     job.problem.n = (int)features->cols + (s->bias ? 1 : 0);
@@ -455,9 +465,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
         KFE_TRY(train_classes(ctx, &job, target));
     else
         KFE_TRY(train_real(ctx, &job, target));
-    kfe_i_predictor_record(out, "objective", job.objective);
-    kfe_i_predictor_record(out, "gradient", job.relative_gradient);
-    warn_of_gradient(ctx, &job);
+    kfe_i_linear_finish(ctx, s, &job.measures, out);
 cleanup:
     kfe_i_nodes_free(&job.nodes);
     kfe_i_free(ctx, job.columns);
@@ -473,6 +481,7 @@ const kfe_i_learner kfe_i_learner_linear_svm = {
     .summary = "linear SVM with squared loss",
     .reference = "Fan, Chang, Hsieh, Wang & Lin, LIBLINEAR (2008)",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE,
-    .params = KFE_PARAM_TABLE(rows, linear_settings),
+    .params = KFE_PARAM_TABLE(rows, kfe_i_linear_settings),
     .fit = fit,
+    .fit_on_device = kfe_i_linear_fit_on_device,
 };

@@ -101,3 +101,15 @@ cleanup:
     kfe_i_free(ctx, sign);
     return status;
 }
+
+void kfe_i_multiclass_signs(kfe_i_decision decision, int64_t classes, signed char *signs)
+{
+    int64_t outputs = kfe_i_decision_outputs(decision, classes);
+    sides s = first_sides(decision);
+
+    for (int64_t output = 0; output < outputs; output++) {
+        for (int64_t g = 0; g < classes; g++)
+            signs[output * classes + g] = (signed char)sign_of(&s, g);
+        next_sides(decision, classes, &s);
+    }
+}

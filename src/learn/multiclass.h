@@ -39,6 +39,9 @@ kfe_i_decision kfe_i_multiclass_decision(kfe_i_multiclass choice, int64_t classe
 kfe_status kfe_i_multiclass_each(kfe_context *ctx, const kfe_i_target *target, kfe_i_decision decision,
                                  const double *class_weights, kfe_i_binary_fn train, void *user);
 
+/* The same problems class by class: signs (outputs × classes) receives +1, −1, or 0 for a class that is not in the problem. */
+void kfe_i_multiclass_signs(kfe_i_decision decision, int64_t classes, signed char *signs);
+
 /* ---- class weights ---- */
 
 #define KFE_CLASS_WEIGHTS_ROW(type, field)                                                                   \

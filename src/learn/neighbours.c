@@ -7,7 +7,7 @@
  * the kernel engine, tile by tile, both with a known bound of their rounding error. Rows that may be among the k nearest so
  * far are measured from differences, so that rows at equal distances are equal, and dense and sparse rows give the same
  * neighbours. Each query has a heap of its k nearest rows, the farthest on top. Of rows at equal distances the lower one is
- * nearer.
+ * nearer. A device does the same with dense rows (nearest of gram/device.h) and finds the same bits.
  *
  * Time O(n·d) per query; memory one tile and 256 heaps per thread.
  */
@@ -18,7 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/least.h"
 #include "core/memory.h"
+#include "gram/device/form.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/rows.h"
 #include "kernel/tile/tile.h"
@@ -354,8 +356,8 @@ cleanup:
     return status;
 }
 
-/* Runs the job on all queries; out has `width` numbers for each. */
-static kfe_status search(kfe_context *ctx, search_job job, const kfe_i_table *queries, double *out)
+/* Runs the job on all queries on the CPU; out has `width` numbers for each. */
+static kfe_status search_on_cpu(kfe_context *ctx, search_job job, const kfe_i_table *queries, double *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_kernel kernel = {.def = &squared_distance};
@@ -383,6 +385,129 @@ cleanup:
     kfe_i_free(ctx, job.heaps);
     kfe_i_narrow_free(&job.narrow_support);
     kfe_i_points_free(&support);
+    return status;
+}
+
+/* ---- the search on a device ---- */
+
+/* Distances that the CPU finds in about the time of a transfer. */
+#define KFE_WORTH_SENDING 2e7
+
+/* What a device finds for a chunk of queries. */
+typedef struct device_search {
+    kfe_i_device *device;
+    kfe_device_points *support;
+    double *centre;
+    int64_t *numbers;  /* CHUNK_ROWS × k */
+    double *distances; /* CHUNK_ROWS × k */
+    neighbour *found;  /* k */
+} device_search;
+
+static int is_dense(const kfe_i_table *table)
+{
+    return table->kind == KFE_TABLE_DENSE && !table->singles && table->cols > 0;
+}
+
+static kfe_status upload(const device_search *d, const kfe_i_table *table, kfe_device_points **out,
+                         kfe_device_status *result)
+{
+    const kfe_i_formula distance = {.base = KFE_FORMULA_DISTANCE};
+
+    return kfe_i_device_upload_points(d->device, table, &distance, d->centre, out, result);
+}
+
+static kfe_status find_chunk(const device_search *d, const search_job *job, const kfe_i_table *chunk,
+                             kfe_device_status *result)
+{
+    kfe_status status = KFE_OK;
+    const kfe_device_table *table = d->device->table;
+    kfe_device_points *queries = NULL;
+    kfe_device_range all = {d->support, 0, job->predictor->support.rows};
+
+    KFE_TRY(upload(d, chunk, &queries, result));
+    if (*result == KFE_DEVICE_OK)
+        *result = table->nearest(d->device->handle, (kfe_device_range){queries, 0, chunk->rows}, all, job->k,
+                                 d->numbers, d->distances);
+cleanup:
+    table->points_free(d->device->handle, queries);
+    return status;
+}
+
+static void answer_chunk(const device_search *d, const search_job *job, int64_t rows, double *out)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t r = 0; r < job->k; r++)
+            d->found[r] = (neighbour){d->distances[i * job->k + r], d->numbers[i * job->k + r]};
+        job->answer(job, job->first + i, d->found, out + (job->first + i) * job->width);
+    }
+}
+
+static kfe_status begin_device(kfe_context *ctx, const search_job *job, int64_t rows, device_search *d,
+                               kfe_device_status *result)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_table *support = &job->predictor->support;
+
+    KFE_ALLOC(ctx, d->centre, support->cols);
+    KFE_ALLOC(ctx, d->numbers, rows * job->k);
+    KFE_ALLOC(ctx, d->distances, rows * job->k);
+    KFE_ALLOC(ctx, d->found, job->k);
+    kfe_i_column_means(ctx, support, d->centre);
+    d->device->stage = "finding neighbours";
+    KFE_TRY(upload(d, support, &d->support, result));
+cleanup:
+    return status;
+}
+
+/* *done 0: the CPU has to do it, because there is no device, too little work for one, or something that it does not do. */
+static kfe_status search_on_device(kfe_context *ctx, search_job job, const kfe_i_table *queries, double *out,
+                                   int *done)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_table *support = &job.predictor->support;
+    double work = (double)queries->rows * (double)support->rows;
+    kfe_device_status result = KFE_DEVICE_OK;
+    device_search d = {0};
+
+    *done = 0;
+    if (work < KFE_WORTH_SENDING || !is_dense(queries) || !is_dense(support))
+        return KFE_OK;
+    KFE_TRY(kfe_i_device_get(ctx, work, &d.device));
+    if (!d.device)
+        return KFE_OK;
+    KFE_TRY(begin_device(ctx, &job, kfe_i_least(queries->rows, CHUNK_ROWS), &d, &result));
+    for (; job.first < queries->rows && result == KFE_DEVICE_OK; job.first += CHUNK_ROWS) {
+        kfe_i_table chunk =
+            kfe_i_table_slice(queries, job.first, kfe_i_least(queries->rows - job.first, CHUNK_ROWS));
+        KFE_TRY(find_chunk(&d, &job, &chunk, &result));
+        if (result == KFE_DEVICE_OK)
+            answer_chunk(&d, &job, chunk.rows, out);
+    }
+    *done = result == KFE_DEVICE_OK;
+    if (*done)
+        kfe_i_log(ctx, KFE_LOG_INFO, "knn: the neighbours of %lld rows were found on %s",
+                  (long long)queries->rows, d.device->name);
+    else if (!kfe_i_device_gives_up(d.device, result, "knn"))
+        status = kfe_i_device_status(d.device, result);
+cleanup:
+    if (d.support)
+        d.device->table->points_free(d.device->handle, d.support);
+    kfe_i_free(ctx, d.centre);
+    kfe_i_free(ctx, d.numbers);
+    kfe_i_free(ctx, d.distances);
+    kfe_i_free(ctx, d.found);
+    return status;
+}
+
+static kfe_status search(kfe_context *ctx, search_job job, const kfe_i_table *queries, double *out)
+{
+    kfe_status status = KFE_OK;
+    int done = 0;
+
+    KFE_TRY(search_on_device(ctx, job, queries, out, &done));
+    if (!done)
+        KFE_TRY(search_on_cpu(ctx, job, queries, out));
+cleanup:
     return status;
 }
 

@@ -12,6 +12,7 @@
 #include "data/map.h"
 #include "data/sums.h"
 #include "data/target.h"
+#include "gram/cluster/part.h"
 #include "gram/landmark/landmark.h"
 #include "learn/predictor.h"
 #include "method/shared/local.h"
@@ -102,6 +103,20 @@ typedef struct kfe_i_sum_problem {
     int rows_at_hand; /* the caller can fit on the rows as well: KFE_EUNSUPPORTED where sums would cost digits */
 } kfe_i_sum_problem;
 
+/* What a method is fitted on if rows are divided over processes, or kept in parts. */
+typedef struct kfe_i_row_problem {
+    const kfe_i_row_part *part;
+    const kfe_i_target *target; /* of the rows of this process; its classes are those of all processes */
+} kfe_i_row_problem;
+
+/* Forms of sums that a fit makes of its rows (data/sums.h, data/rough_sums.h). */
+typedef enum kfe_i_sums_choice {
+    KFE_SUMS_NONE,
+    KFE_SUMS_SCATTER,
+    KFE_SUMS_ROUGH_ROWS,
+    KFE_SUMS_ROUGH_MATRIX,
+} kfe_i_sums_choice;
+
 typedef struct kfe_i_method {
     const char *name;
     const char *summary;
@@ -113,9 +128,10 @@ typedef struct kfe_i_method {
     /* How many columns of the kernel matrix of `rows` examples a fit evaluates; NULL: it makes passes over the whole matrix. */
     int64_t (*columns)(const void *settings, int64_t rows);
     int faster_from_sums; /* fit_sums is faster than fit if the sums are known, as in the folds of a cross-validation */
-    /* Whether fit_sums, with the time to add up the rows first, is faster than fit; NULL: no. `targets`: columns of the target
-     * or, of classes, their number. */
-    int (*sums_repay)(const void *settings, int64_t rows, int64_t cols, int64_t targets);
+    /* The sums with which fit_sums, with the time to make them, is faster than fit; NULL: none. `targets`: columns of the target or, of
+     * classes, their number. */
+    kfe_i_sums_choice (*choose_sums)(const void *settings, int64_t rows, int64_t cols, int64_t targets);
+    int sums_of_landmarks; /* with landmarks, fit_sums on the sums of their columns F is faster than fit, and equal to it */
     int opens_operators; /* it works on operators of single views or kernels, and gets none of their sum */
     int compares_views;  /* it needs two views, or one and a target */
     int takes_spectrum;  /* fit_sums takes sums with a spectrum in place of the scatter */
@@ -127,6 +143,9 @@ typedef struct kfe_i_method {
     /* The same from sums: a primal solution, coefficients on the summed columns, or a dual one on some of the landmarks. KFE_EUNSUPPORTED for settings that need the rows.
      * NULL: always needs them. */
     kfe_status (*fit_sums)(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+                           kfe_i_solution *out);
+    /* The same from kernel columns at the rows of this process: a dual solution on some of all rows. NULL: not available. */
+    kfe_status (*fit_rows)(kfe_context *ctx, const kfe_i_row_problem *problem, const void *settings,
                            kfe_i_solution *out);
     /* Refuses settings that need the rows before the first one is read; NULL: fit_sums takes all. */
     kfe_status (*check_sums)(kfe_context *ctx, const void *settings);

@@ -11,9 +11,11 @@
 #include "core/least.h"
 #include "core/memory.h"
 #include "data/fingerprint.h"
+#include "data/rough_sums.h"
 #include "gram/dense/linalg.h"
 #include "gram/device/expand.h"
 #include "model/describe.h"
+#include "model/landmark_fit.h"
 #include "model/landmarks.h"
 #include "model/linear.h"
 #include "model/metric_file.h"
@@ -49,6 +51,9 @@ static kfe_status scale_views(kfe_i_fit *job)
     KFE_ALLOC_ZERO(job->ctx, job->scaled, views);
     KFE_ALLOC_ZERO(job->ctx, scalers, views);
     how.keeps_singles = reads_by_tiles(job);
+    how.within = job->within;
+    if (how.kind == KFE_SCALE_AUTO && job->keeps_units)
+        how.kind = KFE_SCALE_NONE;
     status = kfe_i_scale_views(job->ctx, how, &job->kernels, job->train, job->train, scalers, job->scaled);
     for (int v = 0; v < views; v++)
         job->model->views[v].scaler = scalers[v];
@@ -64,7 +69,8 @@ kfe_status kfe_i_fit_begin(kfe_i_fit *job)
     kfe_status status = KFE_OK;
 
     kfe_i_kernel_list_init(job->ctx, &job->kernels);
-    KFE_TRY(kfe_spec_check(job->ctx, job->spec, job->train, NULL));
+    KFE_TRY(job->within ? kfe_i_spec_check_but_values(job->ctx, job->spec, job->train)
+                        : kfe_spec_check(job->ctx, job->spec, job->train, NULL));
     KFE_TRY(kfe_i_spec_kernels(job->ctx, job->spec, job->train, &job->kernels));
     KFE_TRY(kfe_i_fit_describe(job));
     KFE_TRY(scale_views(job));
@@ -150,7 +156,8 @@ cleanup:
     return status;
 }
 
-/* Moves the map that the method learned into the scaling of the view, and opens the operator on the mapped examples. */
+/* Moves the map that the method learned into the scaling of the view, and opens the operator on the mapped examples, unless the
+ * coefficients are on landmarks already. */
 static kfe_status take_map(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
@@ -168,7 +175,8 @@ static kfe_status take_map(kfe_i_fit *job)
         job->scaled[0] = mapped;
         memset(&mapped, 0, sizeof mapped);
     }
-    if (job->spec->method->flags & KFE_HAS_DERIVATIVE && job->solution.kind == KFE_SOLUTION_DUAL)
+    if (job->spec->method->flags & KFE_HAS_DERIVATIVE && job->solution.kind == KFE_SOLUTION_DUAL &&
+        !job->solution.index)
         KFE_TRY(open_gram(job));
 cleanup:
     kfe_i_map_free(&both);
@@ -271,6 +279,8 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
 
     job->gram = gram;
     KFE_TRY(fit_from_sums(job));
+    if (!job->from_sums && !gram)
+        KFE_TRY(kfe_i_fit_landmark_sums(job));
     if (job->from_sums)
         return KFE_OK;
     KFE_ALLOC(job->ctx, names, job->train->view_count);
@@ -343,6 +353,21 @@ cleanup:
     return status;
 }
 
+/* The features of a solution on landmarks of one view, whose operator is not open. */
+static kfe_status train_features_of_landmarks(kfe_i_fit *job, double *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_solution *solution = &job->solution;
+    kfe_i_table support = {0};
+
+    KFE_TRY(kfe_i_table_gather(job->ctx, &job->scaled[0], solution->index, solution->rows, &support));
+    KFE_TRY(kfe_i_expand_anywhere(job->ctx, &job->kernels, job->scaled, &support, solution->coefficients,
+                                  solution->dim, out));
+cleanup:
+    kfe_i_table_free(&support);
+    return status;
+}
+
 kfe_status kfe_i_fit_train_features(kfe_i_fit *job, kfe_i_table *out)
 {
     kfe_status status = KFE_OK;
@@ -353,9 +378,11 @@ kfe_status kfe_i_fit_train_features(kfe_i_fit *job, kfe_i_table *out)
         return KFE_OK;
     }
     KFE_TRY(kfe_i_table_new_dense(job->ctx, kfe_data_rows(job->train), solution->dim, out));
-    if (solution->kind == KFE_SOLUTION_DUAL)
+    if (solution->kind == KFE_SOLUTION_DUAL && job->gram)
         return kfe_i_solution_features(solution, job->gram, out->values);
-    if (solution->kind == KFE_SOLUTION_PRIMAL)
+    if (solution->kind == KFE_SOLUTION_DUAL)
+        KFE_TRY(train_features_of_landmarks(job, out->values));
+    else if (solution->kind == KFE_SOLUTION_PRIMAL)
         KFE_TRY(
             kfe_i_table_times(job->ctx, &job->scaled[0], solution->coefficients, solution->dim, out->values));
     else if (solution->kind == KFE_SOLUTION_LOCAL || solution->kind == KFE_SOLUTION_VIEWS)
@@ -416,6 +443,7 @@ void kfe_i_fit_free(kfe_i_fit *job)
     kfe_i_free(job->ctx, job->scaled);
     kfe_i_free(job->ctx, job->roots);
     kfe_i_sums_free(&job->own_sums);
+    kfe_i_sums_free(&job->feature_sums);
     kfe_model_free(job->model);
 }
 
@@ -427,6 +455,11 @@ static int trains_learner(const kfe_i_fit *job)
     return job->spec->learner && !kfe_i_spec_learns_from_kernel(job->spec);
 }
 
+static int knows_feature_sums(const kfe_i_fit *job)
+{
+    return job->feature_sums.rows > 0;
+}
+
 static kfe_status train_learner(kfe_i_fit *job, const kfe_i_table *features)
 {
     kfe_status status = KFE_OK;
@@ -434,6 +467,9 @@ static kfe_status train_learner(kfe_i_fit *job, const kfe_i_table *features)
 
     if (!trains_learner(job))
         return KFE_OK;
+    if (knows_feature_sums(job))
+        return learner->fit_sums(job->ctx, &job->feature_sums, job->spec->learner_settings,
+                                 &job->model->predictor);
     KFE_TRY(kfe_i_learner_check_features(job->ctx, features));
     KFE_TRY(learner->fit(job->ctx, features, &job->train->target, job->spec->learner_settings,
                          &job->model->predictor));
@@ -473,6 +509,8 @@ cleanup:
 /* `mapped`: a metric mixed the columns before the method saw them, so they are not those of the data. */
 static kfe_status learn_moments(kfe_i_fit *job, const kfe_i_table *features, int mapped)
 {
+    if (knows_feature_sums(job))
+        return kfe_i_moments_from_sums(job->ctx, NULL, NULL, &job->feature_sums, &job->model->moments);
     if (job->from_sums)
         return learn_moments_from_sums(job);
     int linear = !mapped && !kfe_i_features_not_linear(job->model);
@@ -504,20 +542,13 @@ enum { ROWS_AT_A_TIME = 1 << 16 };
 /* Sums may take this share of the memory that is left. */
 #define SUMS_SHARE 0.25
 
-/* Adds up the rows, if the method says that this repays. */
-static kfe_status sum_rows(kfe_i_fit *job)
+/* The scatter in double precision. */
+static kfe_status sum_exactly(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_method *method = job->spec->method;
     const kfe_i_table *table = &job->scaled[0];
     const kfe_i_target *target = &job->train->target;
-    int64_t targets = target->task == KFE_TASK_CLASSES ? target->class_count : target->cols;
 
-    if (!method->sums_repay || job->train->view_count != 1 || table->kind != KFE_TABLE_DENSE ||
-        target->weights || kfe_i_model_has_map(job->model) || kfe_i_ranks(job->ctx) > 1 ||
-        !method->sums_repay(job->spec->settings, table->rows, table->cols, targets) ||
-        16.0 * (double)table->cols * (double)table->cols > SUMS_SHARE * (double)kfe_i_memory_left(job->ctx))
-        return KFE_OK;
     KFE_TRY(kfe_i_sums_begin_with(job->ctx, table->cols, target, &job->own_sums));
     for (int64_t first = 0; first < table->rows; first += ROWS_AT_A_TIME) {
         int64_t count = kfe_i_least(ROWS_AT_A_TIME, table->rows - first);
@@ -526,6 +557,46 @@ static kfe_status sum_rows(kfe_i_fit *job)
         KFE_TRY(kfe_i_sums_add(&job->own_sums, &some));
     }
     job->sums = &job->own_sums;
+cleanup:
+    return status;
+}
+
+/* Its products only, if the columns allow it. */
+static kfe_status sum_roughly(kfe_i_fit *job, kfe_i_rough_form form)
+{
+    kfe_status status = KFE_OK;
+    int usable = 0;
+
+    KFE_TRY(kfe_i_rough_sums(job->ctx, &job->scaled[0], &job->train->target, form, &job->own_sums, &usable));
+    if (usable)
+        job->sums = &job->own_sums;
+    else
+        kfe_i_sums_free(&job->own_sums);
+cleanup:
+    return status;
+}
+
+/* Adds up the rows, if the method says that this repays. */
+static kfe_status sum_rows(kfe_i_fit *job)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_method *method = job->spec->method;
+    const kfe_i_table *table = &job->scaled[0];
+    const kfe_i_target *target = &job->train->target;
+    int64_t targets = target->task == KFE_TASK_CLASSES ? target->class_count : target->cols;
+    double memory = SUMS_SHARE * (double)kfe_i_memory_left(job->ctx);
+
+    if (!method->choose_sums || job->train->view_count != 1 || table->kind != KFE_TABLE_DENSE ||
+        target->weights || kfe_i_model_has_map(job->model) || kfe_i_ranks(job->ctx) > 1)
+        return KFE_OK;
+    kfe_i_sums_choice choice = method->choose_sums(job->spec->settings, table->rows, table->cols, targets);
+    kfe_i_rough_form form = choice == KFE_SUMS_ROUGH_ROWS ? KFE_ROUGH_ROWS : KFE_ROUGH_MATRIX;
+    if ((choice == KFE_SUMS_ROUGH_ROWS || choice == KFE_SUMS_ROUGH_MATRIX) && table->values &&
+        kfe_i_rough_bytes(job->ctx, table->cols, targets, form) < memory)
+        KFE_TRY(sum_roughly(job, form));
+    if (!job->sums && choice != KFE_SUMS_NONE && choice != KFE_SUMS_ROUGH_ROWS &&
+        16.0 * (double)table->cols * (double)table->cols < memory)
+        KFE_TRY(sum_exactly(job));
 cleanup:
     return status;
 }
@@ -540,13 +611,14 @@ kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
     *out = NULL;
+    uint64_t fingerprint = kfe_i_data_inspect(ctx, train, KFE_LARGEST_VALUE, &job.within);
     KFE_TRY(kfe_i_fit_begin(&job));
     if (kfe_i_spec_scale(spec) == KFE_SCALE_AUTO)
         KFE_TRY(kfe_i_log_auto_scaling(ctx, &job.kernels, train));
     KFE_TRY(sum_rows(&job));
     KFE_TRY(kfe_i_fit_extract(&job, NULL));
     moments = keeps_moments(&job);
-    if ((moments && !job.from_sums) || trains_learner(&job))
+    if (((moments && !job.from_sums) || trains_learner(&job)) && !knows_feature_sums(&job))
         KFE_TRY(kfe_i_fit_train_features(&job, &features));
     KFE_TRY(train_learner(&job, &features));
     KFE_TRY(keep_learner_records(&job));
@@ -554,7 +626,7 @@ kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
     KFE_TRY(kfe_i_fit_adopt(&job));
     if (moments)
         KFE_TRY(learn_moments(&job, &features, mapped));
-    job.model->origin.fingerprint = kfe_i_data_fingerprint(ctx, train);
+    job.model->origin.fingerprint = fingerprint;
     *out = job.model;
     job.model = NULL;
 cleanup:

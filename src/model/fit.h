@@ -6,11 +6,13 @@
 #include "model/model.h"
 #include "model/spec.h"
 
-/* What a fit holds on the way. Zeroed but for the first three and `sums`, which are borrowed; free it also after a failure. */
+/* What a fit holds on the way. Zeroed but for the first four, `sums` and `keeps_units`; pointers among them are borrowed; free it also after a
+ * failure. */
 typedef struct kfe_i_fit {
     kfe_context *ctx;
     const kfe_spec *spec;
     const kfe_data *train;
+    int within; /* the values of `train` are known to be numbers of at most KFE_LARGEST_VALUE */
     kfe_model *model;
     kfe_i_table *scaled; /* one per view */
     kfe_i_kernel_list kernels;
@@ -21,7 +23,10 @@ typedef struct kfe_i_fit {
         *roots; /* of the weights of the examples, if the method works on a weighted operator; NULL: ones */
     const kfe_i_sums *sums; /* over the rows of the scaled table; NULL: not known */
     kfe_i_sums own_sums;    /* those, if this fit has added them up */
-    int from_sums;          /* the solution comes from the sums */
+    kfe_i_sums
+        feature_sums; /* over the features of the rows, if landmarks were added up; no rows: not known */
+    int from_sums;    /* the solution comes from the sums */
+    int keeps_units;  /* given: scale=auto is known to leave the columns as they are */
 } kfe_i_fit;
 
 /* Checks the data, scales it, resolves the kernels on it. */

@@ -2,6 +2,8 @@
 /* The identity of a fit: its method, kernels, learner, settings, seed and data. kfe_fit writes it into checkpoints. */
 #include "model/identity.h"
 
+#include <stdio.h>
+
 #include "core/memory.h"
 #include "core/text.h"
 #include "data/fingerprint.h"
@@ -28,7 +30,7 @@ static void add_settings(const char *name, const kfe_i_param_table *table, const
     kfe_i_text_puts(text, ")");
 }
 
-kfe_status kfe_i_fit_identity(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, char **out)
+kfe_status kfe_i_fit_identity_of(kfe_context *ctx, const kfe_spec *spec, const char *data, char **out)
 {
     kfe_status status = KFE_OK;
     kfe_i_text text;
@@ -42,10 +44,18 @@ kfe_status kfe_i_fit_identity(kfe_context *ctx, const kfe_spec *spec, const kfe_
     }
     kfe_i_text_puts(&text, " ");
     add_settings("fit", &kfe_i_fit_params, &spec->fit, &text);
-    kfe_i_text_printf(&text, " seed %llu\n%016llx", (unsigned long long)kfe_context_seed(ctx),
-                      (unsigned long long)kfe_i_data_fingerprint(ctx, train));
+    kfe_i_text_printf(&text, " seed %llu\n%s", (unsigned long long)kfe_context_seed(ctx), data);
     KFE_TRY(kfe_i_text_take(&text, out));
 cleanup:
     kfe_i_text_free(&text);
     return status;
+}
+
+kfe_status kfe_i_fit_identity(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, char **out)
+{
+    char fingerprint[32];
+
+    (void)snprintf(fingerprint, sizeof fingerprint, "%016llx",
+                   (unsigned long long)kfe_i_data_fingerprint(ctx, train));
+    return kfe_i_fit_identity_of(ctx, spec, fingerprint, out);
 }

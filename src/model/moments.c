@@ -237,17 +237,18 @@ static kfe_status sum_columns(const kfe_i_sums *x, const double *w, kfe_i_moment
 {
     kfe_status status = KFE_OK;
     int64_t d = x->cols;
+    double *scratch = NULL;
 
     m->cols = d;
     KFE_ALLOC(m->ctx, m->column_means, d);
     KFE_ALLOC(m->ctx, m->column_squares, d);
     KFE_ALLOC(m->ctx, m->cross, d * m->dim);
     memcpy(m->column_means, x->mean, (size_t)d * sizeof *x->mean);
-    for (int64_t j = 0; j < d; j++)
-        m->column_squares[j] = x->scatter[j * (d + 1)];
-    cblas_dsymm(CblasRowMajor, CblasLeft, CblasUpper, (blasint)d, (blasint)m->dim, 1, x->scatter, (blasint)d,
-                w, (blasint)m->dim, 0, m->cross, (blasint)m->dim);
+    KFE_ALLOC(m->ctx, scratch, x->removed_count * m->dim);
+    kfe_i_sums_diagonal(x, m->column_squares);
+    kfe_i_sums_times(x, w, m->dim, scratch, m->cross);
 cleanup:
+    kfe_i_free(m->ctx, scratch);
     return status;
 }
 

@@ -7,21 +7,18 @@
 #include "core/memory.h"
 #include "model/metric_file.h"
 
-/* Kernels square the values: beyond this, overflow would look like data that does not vary. */
-#define LARGEST_VALUE 1e150
-
 static kfe_status check_magnitude(kfe_context *ctx, const kfe_i_view *view, const kfe_i_table *scaled)
 {
     int64_t row = 0;
     int64_t col = 0;
 
-    if (!kfe_i_table_find_beyond(ctx, scaled, LARGEST_VALUE, &row, &col))
+    if (!kfe_i_table_find_beyond(ctx, scaled, KFE_LARGEST_VALUE, &row, &col))
         return KFE_OK;
     return kfe_i_fail(
         ctx, KFE_EINPUT,
         "%s: row %lld, column %lld is too large to compute with (beyond %g); write the column in "
         "another unit, or remove it",
-        kfe_i_view_shown(view), (long long)row + 1, (long long)col + 1, LARGEST_VALUE);
+        kfe_i_view_shown(view), (long long)row + 1, (long long)col + 1, KFE_LARGEST_VALUE);
 }
 
 static int depends_on_geometry(const kfe_i_kernel_def *def)
@@ -130,7 +127,8 @@ kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_ke
             kfe_i_scaler_apply_lazily(&scalers[v], table, &scaled[v]);
         else
             KFE_TRY(kfe_i_fill_scaler_apply(ctx, &scalers[v], table, &data->views[v].gaps, &scaled[v]));
-        KFE_TRY(check_magnitude(ctx, &data->views[v], &scaled[v]));
+        if (!how.within || scaled[v].values != table->values)
+            KFE_TRY(check_magnitude(ctx, &data->views[v], &scaled[v]));
     }
 cleanup:
     kfe_i_scaler_free(&metric);

@@ -8,6 +8,9 @@
 #include "kernel/kernel.h"
 #include "model/spec.h"
 
+/* Kernels square the values: beyond this, overflow would look like data that does not vary. */
+#define KFE_LARGEST_VALUE 1e150
+
 /* Whether scale=auto may standardise a view: it is a dense table, and its kernels depend on distances or dot products
  * of rows that may be negative. */
 int kfe_i_auto_scales_view(const kfe_i_kernel_list *kernels, const kfe_data *data, int view);

@@ -35,6 +35,8 @@ extern const kfe_i_param_table kfe_i_fit_params;
 
 /* Refuses a view without columns, or with a value that is not a finite number. */
 kfe_status kfe_i_check_view(kfe_context *ctx, const kfe_i_view *view);
+/* kfe_spec_check on data whose values are known to be finite. */
+kfe_status kfe_i_spec_check_but_values(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data);
 
 /* The options that no method owns, from "key=value,..." (NULL: defaults). */
 kfe_status kfe_i_fit_settings_parse(kfe_context *ctx, const char *options, kfe_i_fit_settings *out);
@@ -55,6 +57,7 @@ typedef struct kfe_i_scaling {
     int kind;
     const char *metric;
     int keeps_singles; /* data in single precision stays so where it can, and borrows from the scalers */
+    int within;        /* the values before scaling are known to be at most KFE_LARGEST_VALUE */
 } kfe_i_scaling;
 kfe_i_scaling kfe_i_spec_scaling(const kfe_spec *spec);
 /* Whether the learner learns from the kernel itself: the method is `none` and a kernel is given. With landmarks, only

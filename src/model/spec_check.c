@@ -11,6 +11,7 @@ typedef struct checking {
     const kfe_spec *spec;
     const kfe_data *data;
     kfe_misfit misfit;
+    int values_checked; /* the values are known to be finite */
 } checking;
 
 /* Fails with this message and notes the reason. */
@@ -261,6 +262,15 @@ static kfe_status check_learner(checking *job)
 
 /* ---- views ---- */
 
+static kfe_status check_columns(kfe_context *ctx, const kfe_i_view *view)
+{
+    if (view->table.cols > 0)
+        return KFE_OK;
+    return kfe_i_fail(ctx, KFE_EINPUT,
+                      "%s: the data has no feature columns; if no column is a label, use {label=none}",
+                      kfe_i_view_shown(view));
+}
+
 static kfe_status check_view(checking *job, const kfe_i_view *view)
 {
     kfe_status status = KFE_OK;
@@ -268,7 +278,7 @@ static kfe_status check_view(checking *job, const kfe_i_view *view)
     if (view->table.kind == KFE_TABLE_TEXT && asks_for_scaling(job->spec))
         return MISFIT(job, KFE_MISFIT_OTHER, KFE_EINVAL, "%s: strings cannot be scaled; leave out {scale}",
                       kfe_i_view_shown(view));
-    status = kfe_i_check_view(job->ctx, view);
+    status = job->values_checked ? check_columns(job->ctx, view) : kfe_i_check_view(job->ctx, view);
     if (status != KFE_OK)
         job->misfit = KFE_MISFIT_OTHER;
     return status;
@@ -293,11 +303,9 @@ cleanup:
 
 kfe_status kfe_i_check_view(kfe_context *ctx, const kfe_i_view *view)
 {
-    if (view->table.cols < 1)
-        return kfe_i_fail(ctx, KFE_EINPUT,
-                          "%s: the data has no feature columns; if no column is a label, use {label=none}",
-                          kfe_i_view_shown(view));
-    return kfe_i_table_check_finite(ctx, &view->table, kfe_i_view_shown(view));
+    kfe_status status = check_columns(ctx, view);
+
+    return status == KFE_OK ? kfe_i_table_check_finite(ctx, &view->table, kfe_i_view_shown(view)) : status;
 }
 
 static kfe_status check_metric(checking *job)
@@ -329,6 +337,13 @@ static kfe_status check_all(checking *job)
     KFE_TRY(check_binding(job));
 cleanup:
     return status;
+}
+
+kfe_status kfe_i_spec_check_but_values(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data)
+{
+    checking job = {.ctx = ctx, .spec = spec, .data = data, .misfit = KFE_FITS, .values_checked = 1};
+
+    return check_all(&job);
 }
 
 kfe_status kfe_spec_check(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data, kfe_misfit *misfit)

@@ -169,24 +169,23 @@ cleanup:
     return status;
 }
 
-/* Removes the classes that the training rows do not have. */
-static kfe_status compact_classes(kfe_context *ctx, kfe_data *train, int32_t **old_code)
+/* What the fold keeps of its training rows: of its own, the target itself, else a copy. */
+static kfe_status keep_target(kfe_context *ctx, kfe_i_train_rows *own, const kfe_i_train_rows *rows,
+                              kfe_i_fold *out)
 {
     kfe_status status = KFE_OK;
 
-    if (train->target.task != KFE_TASK_CLASSES)
-        return KFE_OK;
-    KFE_ALLOC(ctx, *old_code, train->target.class_count);
-    kfe_i_target_compact(&train->target, *old_code);
+    if (rows == own) {
+        out->target = own->data->target;
+        out->old_code = own->old_code;
+        memset(&own->data->target, 0, sizeof own->data->target);
+        own->old_code = NULL;
+    } else {
+        KFE_TRY(kfe_i_train_rows_target(ctx, rows, &out->target, &out->old_code));
+    }
+    out->target.ctx = out->ctx;
 cleanup:
     return status;
-}
-
-static void keep_target(kfe_context *owner, kfe_data *train, kfe_i_target *out)
-{
-    *out = train->target;
-    out->ctx = owner;
-    memset(&train->target, 0, sizeof train->target);
 }
 
 static void keep_predictor(kfe_context *owner, kfe_i_fold *out, kfe_model *model)
@@ -206,16 +205,19 @@ kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_da
                               kfe_i_fold *out)
 {
     kfe_status status = KFE_OK;
-    kfe_data *train = NULL;
+    const kfe_i_train_rows *train = shared->train;
+    kfe_i_train_rows own = {0};
     extraction job = {.ctx = ctx, .owner = owner, .data = data, .split = split, .matrix = shared->matrix};
     kfe_i_sums sums = {0};
     int known = 0;
 
     memset(out, 0, sizeof *out);
     out->ctx = owner;
-    KFE_TRY(kfe_i_fold_gather_train(ctx, data, spec, split, &train));
-    KFE_TRY(compact_classes(ctx, train, &out->old_code));
-    job.fit = (kfe_i_fit){.ctx = ctx, .spec = spec, .train = train};
+    if (!train) {
+        KFE_TRY(kfe_i_train_rows_make(ctx, data, spec, split, &own));
+        train = &own;
+    }
+    job.fit = (kfe_i_fit){.ctx = ctx, .spec = spec, .train = train->data, .keeps_units = shared->keeps_units};
     KFE_TRY(kfe_i_fit_begin(&job.fit));
     KFE_TRY(kfe_i_row_sums_train(ctx, shared->sums, split, &job.fit.model->views[0].scaler, &sums, &known));
     job.fit.sums = known ? &sums : NULL;
@@ -226,12 +228,12 @@ kfe_status kfe_i_fold_extract(kfe_context *ctx, kfe_context *owner, const kfe_da
     out->dim = out->train.cols;
     if (job.fit.model->predictor.outputs > 0)
         keep_predictor(owner, out, job.fit.model);
-    keep_target(owner, train, &out->target);
+    KFE_TRY(keep_target(ctx, &own, train, out));
 cleanup:
     if (job.fit.ctx)
         kfe_i_fit_free(&job.fit);
     kfe_i_sums_free(&sums);
-    kfe_data_free(train);
+    kfe_i_train_rows_free(ctx, &own);
     if (status != KFE_OK)
         kfe_i_fold_give_up(ctx, out);
     return status;
@@ -336,7 +338,7 @@ static kfe_status find_probabilities(kfe_context *ctx, const kfe_i_trial *trial,
 
     KFE_TRY(kfe_i_fold_gather(ctx, trial->data, trial->calibrated, train_rows, train_rows, &train));
     KFE_TRY(kfe_i_fold_gather(ctx, trial->data, trial->calibrated, test_rows, train_rows, &test));
-    KFE_TRY(compact_classes(ctx, train, &old_code));
+    KFE_TRY(kfe_i_compact_classes(ctx, train, &old_code));
     KFE_TRY(kfe_fit(ctx, trial->calibrated, train, &model));
     KFE_TRY(kfe_predict_probabilities(ctx, model, test, &predictions, &known));
     KFE_ALLOC_ZERO(ctx, a->probabilities, test_rows.count * classes);
@@ -454,15 +456,31 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_fold_learn_on_device(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_learner *learner,
+                                      int64_t dim, const void *const *settings, int64_t count,
+                                      kfe_i_predictor *out)
+{
+    kfe_i_table train = first_columns(&fold->train, dim);
+
+    memset(out, 0, (size_t)count * sizeof *out);
+    if (fold->has_predictor || fold->sums.cols > 0 || !learner->fit_on_device)
+        return KFE_OK;
+    if (kfe_i_learner_check_features(ctx, &train) != KFE_OK)
+        return KFE_OK; /* each trial reports it */
+    return learner->fit_on_device(ctx, &train, &fold->target, settings, count, out);
+}
+
 kfe_status kfe_i_fold_measure(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_trial *trial,
                               double *values, double *support_vectors)
 {
     kfe_status status = KFE_OK;
     kfe_i_predictor trained = {0};
-    const kfe_i_predictor *predictor = fold->has_predictor ? &fold->predictor : &trained;
+    const kfe_i_predictor *predictor = fold->has_predictor ? &fold->predictor
+                                       : trial->trained    ? trial->trained
+                                                           : &trained;
     kfe_i_table test = first_columns(&fold->test, trial->dim);
 
-    if (!fold->has_predictor)
+    if (predictor == &trained)
         KFE_TRY(fold->sums.cols > 0 ? learn_from_sums(ctx, fold, trial, &trained)
                                     : learn_from_rows(ctx, fold, trial, &trained));
     KFE_TRY(measure_predictor(ctx, fold, predictor, &test, trial, values));

@@ -9,6 +9,7 @@
 #include "select/metric.h"
 #include "select/row_sums.h"
 #include "select/splits.h"
+#include "select/train_rows.h"
 
 typedef struct kfe_i_fold {
     kfe_context *ctx;
@@ -33,6 +34,8 @@ typedef struct kfe_i_shared_matrix {
 typedef struct kfe_i_shared {
     const kfe_i_shared_matrix *matrix;
     const kfe_i_row_sums *sums;
+    const kfe_i_train_rows *train; /* of this split */
+    int keeps_units;               /* scale=auto is known to leave the columns of every split as they are */
 } kfe_i_shared;
 
 /* Some rows of a data set. */
@@ -63,13 +66,20 @@ typedef struct kfe_i_trial {
     const kfe_i_split *split;
     const kfe_i_learner *learner; /* NULL: the fold has a predictor */
     const void *settings;
-    int64_t dim;      /* number of leading features to use; 0: all */
-    int64_t positive; /* class looked for; see kfe_i_outcome */
+    const kfe_i_predictor *trained; /* by these settings already, on a device; NULL: not yet */
+    int64_t dim;                    /* number of leading features to use; 0: all */
+    int64_t positive;               /* class looked for; see kfe_i_outcome */
     const kfe_i_metric *const *metrics;
     int64_t metric_count;
     const kfe_spec
         *calibrated; /* the whole setting, to be fitted for its probabilities; NULL: not asked for */
 } kfe_i_trial;
+
+/* Trains `count` settings of a learner on the first `dim` features of the training rows at once, where a device does that; out[s].outputs
+ * is 0 where none does. The caller frees the others. */
+kfe_status kfe_i_fold_learn_on_device(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_learner *learner,
+                                      int64_t dim, const void *const *settings, int64_t count,
+                                      kfe_i_predictor *out);
 
 /* Trains the learner on the training rows, unless there is a predictor, and measures on the test rows:
  * values[metric_count], and the examples that it rests on (NaN: not applicable; may be NULL). */

@@ -31,6 +31,7 @@ typedef struct extracted {
     kfe_i_fold fold;
     task_failure failure;
     double seconds;
+    double learning_seconds; /* of one setting, if a device learned several at once */
 } extracted;
 
 /* One run of a sweep. */
@@ -45,12 +46,16 @@ typedef struct run {
     int64_t choice[KFE_AXIS_PLACES]; /* index of the current value of each place */
     kfe_spec *spec;                  /* with these values */
     kfe_i_group group;               /* the splits that are being worked on */
+    kfe_i_train_cache trains;        /* of these fit options */
     kfe_i_shared shared;
     kfe_i_row_sums sums;           /* of the rows of the group */
     kfe_i_landmark_sums landmarks; /* shared, of the current kernel */
     kfe_i_sum_plan plan;           /* how splits are fitted from sums alone */
     extracted *parts;              /* one per split of the group */
     task_failure *trial_failures;  /* one per trial */
+    kfe_i_predictor *trained;      /* one per trial: by a device; without outputs: not */
+    int learns_on_device;          /* 0: it was tried, and no device did */
+    int said_where;
     /* progress */
     double began;
     int64_t done, total; /* extractions */
@@ -103,16 +108,19 @@ cleanup:
 }
 
 /* From sums alone, or else from the rows. */
-static kfe_status extract(kfe_context *worker, const run *r, const kfe_i_split *split, kfe_i_fold *out)
+static kfe_status extract(kfe_context *worker, const run *r, int64_t number, kfe_i_fold *out)
 {
     kfe_status status = KFE_OK;
+    const kfe_i_split *split = &r->sweep->splits->items[number];
+    kfe_i_shared shared = r->shared;
     int done = 0;
 
     const kfe_i_sum_source source = {.sums = r->shared.sums,
                                      .landmarks = r->landmarks.factor.cols > 0 ? &r->landmarks : NULL};
     KFE_TRY(kfe_i_sum_fold_extract(worker, r->ctx, &source, split, r->spec, &r->plan, out, &done));
+    shared.train = kfe_i_train_cache_at(&r->trains, number);
     if (!done)
-        KFE_TRY(kfe_i_fold_extract(worker, r->ctx, r->sweep->data, split, r->spec, &r->shared, out));
+        KFE_TRY(kfe_i_fold_extract(worker, r->ctx, r->sweep->data, split, r->spec, &shared, out));
 cleanup:
     return status;
 }
@@ -127,7 +135,7 @@ static kfe_status extract_task(kfe_context *worker, void *user, int64_t task)
 
     if (served == 0)
         return KFE_OK;
-    kfe_status status = extract(worker, r, &r->sweep->splits->items[split], &part->fold);
+    kfe_status status = extract(worker, r, split, &part->fold);
     part->seconds = kfe_i_clock() - began;
     if (status != KFE_OK && r->shared.matrix && r->shared.matrix->device &&
         kfe_i_device_shared_gave_up(r->shared.matrix->device))
@@ -162,6 +170,7 @@ static kfe_status measure_task(kfe_context *worker, void *user, int64_t task)
                          .split = &sweep->splits->items[split],
                          .learner = r->learners[choice[KFE_AXIS_LEARNER]]->learner,
                          .settings = r->learners[choice[KFE_AXIS_LEARNER]]->learner_settings,
+                         .trained = r->trained[task].outputs > 0 ? &r->trained[task] : NULL,
                          .dim = r->dims[choice[KFE_AXIS_DIM]],
                          .positive = sweep->positive,
                          .metrics = sweep->metrics,
@@ -180,8 +189,80 @@ static kfe_status measure_task(kfe_context *worker, void *user, int64_t task)
     status = kfe_i_fold_measure(worker, &part->fold, &trial, r->cells->values + cell * sweep->metric_count,
                                 r->cells->support_vectors + cell);
     kfe_spec_free(whole);
-    r->cells->seconds[cell] = part->seconds + kfe_i_clock() - began;
+    r->cells->seconds[cell] =
+        part->seconds + (trial.trained ? part->learning_seconds : 0) + kfe_i_clock() - began;
     return keep_failure(worker, status, &r->trial_failures[task]);
+}
+
+/* ---- learning on a device ---- */
+
+/* The settings of the learner that are wanted on a split with one number of features; their trials follow `first`. */
+static int64_t list_wanted(const run *r, int64_t first, const void **settings, int64_t *tasks)
+{
+    int64_t choice[KFE_AXIS_PLACES];
+    int64_t count = 0;
+
+    for (int64_t l = 0; l < r->sweep->grid->counts[KFE_AXIS_LEARNER]; l++) {
+        int64_t place = trial_at(r, first + l, choice);
+        if (r->parts[place].failure.reason ||
+            !is_wanted(r, r->group.members[place], setting_of(r->sweep->grid, choice)))
+            continue;
+        settings[count] = r->learners[l]->learner_settings;
+        tasks[count++] = first + l;
+    }
+    return count;
+}
+
+/* Learns these trials of one split in one call. */
+static kfe_status learn_at_once(run *r, const void *const *settings, const int64_t *tasks, int64_t count,
+                                kfe_i_predictor *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t choice[KFE_AXIS_PLACES];
+    extracted *part = &r->parts[trial_at(r, tasks[0], choice)];
+    double began = kfe_i_clock();
+
+    KFE_TRY(kfe_i_fold_learn_on_device(r->ctx, &part->fold, r->learners[0]->learner,
+                                       r->dims[choice[KFE_AXIS_DIM]], settings, count, out));
+    r->learns_on_device = 0;
+    for (int64_t i = 0; i < count; i++) {
+        r->trained[tasks[i]] = out[i];
+        r->learns_on_device |= out[i].outputs > 0;
+    }
+    if (r->learns_on_device && !r->said_where)
+        kfe_i_log(r->ctx, KFE_LOG_INFO, "search: %s learns all its settings at once on %s",
+                  r->learners[0]->learner->name, kfe_context_device(r->ctx));
+    r->said_where |= r->learns_on_device;
+    part->learning_seconds = (kfe_i_clock() - began) / (double)count;
+cleanup:
+    return status;
+}
+
+/* Learns as many trials as possible on the context's device, which serves one thread; measure_task does the others. */
+static kfe_status learn_on_device(run *r, int64_t trials)
+{
+    kfe_status status = KFE_OK;
+    int64_t learners = r->sweep->grid->counts[KFE_AXIS_LEARNER];
+    const kfe_i_learner *learner = r->learners[0]->learner;
+    const void **settings = NULL;
+    int64_t *tasks = NULL;
+    kfe_i_predictor *trained = NULL;
+
+    if (!learner || !learner->fit_on_device)
+        return KFE_OK;
+    KFE_ALLOC(r->ctx, settings, learners);
+    KFE_ALLOC(r->ctx, tasks, learners);
+    KFE_ALLOC(r->ctx, trained, learners);
+    for (int64_t first = 0; r->learns_on_device && first < trials; first += learners) {
+        int64_t count = list_wanted(r, first, settings, tasks);
+        if (count > 0)
+            KFE_TRY(learn_at_once(r, settings, tasks, count, trained));
+    }
+cleanup:
+    kfe_i_free(r->ctx, settings);
+    kfe_i_free(r->ctx, tasks);
+    kfe_i_free(r->ctx, trained);
+    return status;
 }
 
 /* ---- failed cells ---- */
@@ -288,10 +369,14 @@ static void free_parts(run *r, int64_t trials)
     }
     for (int64_t i = 0; r->trial_failures && i < trials; i++)
         kfe_i_free(r->ctx, r->trial_failures[i].reason);
+    for (int64_t i = 0; r->trained && i < trials; i++)
+        kfe_i_predictor_free(&r->trained[i]);
     kfe_i_free(r->ctx, r->parts);
     kfe_i_free(r->ctx, r->trial_failures);
+    kfe_i_free(r->ctx, r->trained);
     r->parts = NULL;
     r->trial_failures = NULL;
+    r->trained = NULL;
 }
 
 static int has_few_test_rows(const run *r)
@@ -339,11 +424,13 @@ static kfe_status run_method(run *r)
 
     KFE_ALLOC_ZERO(r->ctx, r->parts, r->group.count);
     KFE_ALLOC_ZERO(r->ctx, r->trial_failures, trials);
+    KFE_ALLOC_ZERO(r->ctx, r->trained, trials);
     KFE_TRY(share_sums(r));
     KFE_TRY(threads_for_fits(r, &threads));
     double began = kfe_i_clock();
     KFE_TRY(kfe_i_workers_run(r->ctx, "extracting features", threads, r->group.count, extract_task, r));
     double between = kfe_i_clock();
+    KFE_TRY(learn_on_device(r, trials));
     KFE_TRY(kfe_i_workers_run(r->ctx, "learning", threads_for(r, trials), trials, measure_task, r));
     r->feature_seconds += between - began;
     r->learning_seconds += kfe_i_clock() - between;
@@ -401,6 +488,8 @@ static kfe_status run_shared(run *r)
     if (shares) {
         KFE_TRY(kfe_i_group_fill(&r->group, r->spec, &shared));
         r->shared.matrix = &shared;
+        KFE_TRY(kfe_i_train_cache_fill(&r->trains, r->sweep->data, r->spec, r->sweep->splits,
+                                       r->group.members, r->group.count));
     }
     KFE_TRY(kfe_i_landmark_sums_make(&r->group, r->spec, &r->landmarks));
     r->matrix_seconds += kfe_i_clock() - began;
@@ -421,6 +510,7 @@ static kfe_status run_kernel(run *r, int dependent)
     KFE_TRY(kfe_i_group_depends_on_rows(&r->group, r->spec, &depends));
     if (depends != dependent || !kernel_is_wanted(r))
         return KFE_OK;
+    r->shared.keeps_units = !depends;
     status = run_shared(r);
     if (status != KFE_OK && kfe_i_group_leaves_device(&r->group))
         status = run_shared(r);
@@ -454,6 +544,9 @@ static kfe_status run_fit_options(run *r)
     kfe_status status = KFE_OK;
     int64_t splits = r->sweep->splits->count;
 
+    kfe_i_train_cache_free(&r->trains);
+    KFE_TRY(kfe_i_grid_apply(r->ctx, r->sweep->grid, r->choice, KFE_AXIS_FIT, KFE_AXIS_FIT, r->spec));
+    KFE_TRY(kfe_i_train_cache_init(r->ctx, r->sweep->data, r->spec, r->sweep->splits, &r->trains));
     KFE_TRY(kfe_i_group_set(&r->group, 0, splits));
     KFE_TRY(run_group(r, 0));
     for (int64_t s = 0; s < splits; s++) {
@@ -504,80 +597,13 @@ cleanup:
     return status;
 }
 
-/* A precomputed kernel matrix must be square and symmetric before rows and columns are picked from it. */
-static kfe_status check_given(const run *r)
-{
-    kfe_status status = KFE_OK;
-    const kfe_data *data = r->sweep->data;
-    kfe_i_kernel_list kernels;
-    kfe_i_gram *gram = NULL;
-
-    kfe_i_kernel_list_init(r->ctx, &kernels);
-    KFE_TRY(kfe_i_spec_kernels(r->ctx, r->sweep->grid->base, data, &kernels));
-    for (int64_t m = 0; m < kernels.count; m++) {
-        const kfe_i_view *view = &data->views[kernels.items[m].view];
-        if (kernels.items[m].def->base != KFE_BASE_GIVEN)
-            continue;
-        if ((status = kfe_i_kernel_prepare(r->ctx, &kernels.items[m], &view->table)) != KFE_OK ||
-            (status = kfe_i_gram_precomputed(r->ctx, &view->table, &gram)) != KFE_OK) {
-            status = kfe_i_fail_prefix(r->ctx, status, kfe_i_view_shown(view));
-            goto cleanup;
-        }
-        kfe_i_gram_free(gram);
-        gram = NULL;
-    }
-cleanup:
-    kfe_i_kernel_list_free(&kernels);
-    return status;
-}
-
-/* No setting can be fitted on a training part of one class: that is a fault of the splits. */
-static kfe_status check_classes(const run *r)
-{
-    const kfe_i_target *target = &r->sweep->data->target;
-
-    for (int64_t s = 0; target->task == KFE_TASK_CLASSES && s < r->sweep->splits->count; s++) {
-        const kfe_i_split *split = &r->sweep->splits->items[s];
-        int64_t i = 1;
-        while (i < split->train_count && target->codes[split->train[i]] == target->codes[split->train[0]])
-            i++;
-        if (split->train_count > 0 && i >= split->train_count)
-            return kfe_i_fail(r->ctx, KFE_EINPUT,
-                              "the training part of fold %lld has examples of class '%s' only; take larger "
-                              "training parts (fewer {folds}, a larger {train-size}), or {stratified=yes}",
-                              (long long)split->fold + 1, target->names[target->codes[split->train[0]]]);
-    }
-    return KFE_OK;
-}
-
-/* Mistakes that every split would report are reported for the whole data, with its own row numbers. */
-static kfe_status check_data(const run *r)
-{
-    kfe_status status = KFE_OK;
-    const kfe_data *data = r->sweep->data;
-
-    if (!kfe_spec_predicts(r->sweep->grid->base))
-        KFE_FAIL(r->ctx, KFE_EINVAL,
-                 "method %s gives features only and cannot predict; add a learner, such as {learner=knn}; "
-                 "{learners} lists them",
-                 r->sweep->grid->base->method->name);
-    if (data->target.task == KFE_TASK_NONE)
-        KFE_FAIL(r->ctx, KFE_EINPUT, "predictions can only be measured on data with labels; give {labels}");
-    for (int v = 0; v < data->view_count; v++)
-        KFE_TRY(kfe_i_check_view(r->ctx, &data->views[v]));
-    KFE_TRY(check_given(r));
-    KFE_TRY(check_classes(r));
-cleanup:
-    return status;
-}
-
 static kfe_status begin_run(run *r)
 {
     kfe_status status = KFE_OK;
     const kfe_i_sweep *sweep = r->sweep;
     const kfe_i_grid *grid = sweep->grid;
 
-    KFE_TRY(check_data(r));
+    KFE_TRY(kfe_i_sweep_check(r->ctx, sweep));
     KFE_TRY(kfe_i_cells_make(r->ctx, sweep->splits->count, grid->count, sweep->metric_count, r->cells));
     KFE_TRY(kfe_i_group_init(r->ctx, sweep->data, sweep->splits, &r->group));
     KFE_TRY(kfe_i_spec_copy(r->ctx, grid->base, &r->spec));
@@ -597,6 +623,7 @@ static void end_run(run *r)
     kfe_i_free(r->ctx, r->learners);
     kfe_i_free(r->ctx, r->dims);
     kfe_i_group_free(&r->group);
+    kfe_i_train_cache_free(&r->trains);
     kfe_i_row_sums_free(&r->sums);
     kfe_spec_free(r->spec);
 }
@@ -615,7 +642,7 @@ static int64_t count_wanted(const kfe_i_sweep *sweep)
 static kfe_status run_cells(kfe_context *ctx, const kfe_i_sweep *sweep, kfe_i_cells *out)
 {
     kfe_status status = KFE_OK;
-    run r = {.ctx = ctx, .sweep = sweep, .cells = out};
+    run r = {.ctx = ctx, .sweep = sweep, .cells = out, .learns_on_device = 1};
 
     KFE_TRY(begin_run(&r));
     for (r.choice[KFE_AXIS_FIT] = 0; r.choice[KFE_AXIS_FIT] < sweep->grid->counts[KFE_AXIS_FIT];

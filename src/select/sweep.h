@@ -25,6 +25,8 @@ typedef struct kfe_i_sweep {
     const unsigned char *wanted;
 } kfe_i_sweep;
 
+/* Fails if the data does not do for any setting; mistakes are reported with the row numbers of the whole data. */
+kfe_status kfe_i_sweep_check(kfe_context *ctx, const kfe_i_sweep *sweep);
 /* Makes and fills the table of cells. A setting that cannot be fitted on a split is a failed cell. If all cells that
  * were wanted failed, the call fails as the first of them did. */
 kfe_status kfe_i_sweep_run(kfe_context *ctx, const kfe_i_sweep *sweep, kfe_i_cells *out);

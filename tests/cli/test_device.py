@@ -75,3 +75,26 @@ def test_every_failing_allocation_falls_back(kfe, data, method):
         assert number > 2 or "the memory of host is used up" in said
         found = features(kfe, "model.kfe", data)
         assert all(abs(a - b) <= 1e-8 * (1 + abs(a)) for a, b in zip(expected, found, strict=True)), number
+
+
+def numbers(value, key=""):
+    """All real numbers of a report but the seconds."""
+    if isinstance(value, dict):
+        return [x for k, v in value.items() for x in numbers(v, k)]
+    if isinstance(value, list):
+        return [x for v in value for x in numbers(v, key)]
+    return [value] if isinstance(value, float) and "second" not in key else []
+
+
+def test_a_search_learns_on_the_device(kfe):
+    """All settings of a linear SVM are learned in one call, with the scores of the CPU; not if the device's memory ends."""
+    kfe.ok("generate", "waveform", "--n", "4000", "-o", "waves.csv")
+    command = ["cv", "waves.csv", "-m", "koc", "-k", "rbf:gamma=0.02", "--learner", "linear-svm", "--folds", "2", "--inner-folds", "0",
+               "--grid", "C=1e-3:1e4:log24", "--json", "-v"]
+    expected = numbers(json.loads(kfe.ok(*command, "--device", "cpu").out))
+    found = kfe.ok(*command, "--device", "host")
+    assert "linear-svm learns all its settings at once on host" in found.err
+    assert len(expected) > 40 and numbers(json.loads(found.out)) == pytest.approx(expected, abs=1e-9)
+    for number in (2, 9, 14):
+        failed = kfe.ok(*command, "--device", "host", env={**os.environ, "KFE_DEVICE_FAIL_ALLOCATION": str(number)})
+        assert numbers(json.loads(failed.out)) == pytest.approx(expected, abs=1e-9), number

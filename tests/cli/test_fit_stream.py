@@ -76,8 +76,22 @@ def test_standard_input(kfe, table):
     np.testing.assert_allclose(b["records"]["eigenvalues"], a["records"]["eigenvalues"], rtol=1e-9)
 
 
+@pytest.mark.parametrize("method", ["sma", "smc", "skfa"])
+def test_pursuits_keep_the_rows_of_a_stream(kfe, table, method):
+    """No landmarks: the examples are picked among all rows, whether they are in memory or, with little of it, in a temporary file."""
+    write_csv(kfe, "all.csv", table)
+    flags = ["-m", method, "-k", "rbf:gamma=0.002", "--scale", "none", "--dim", "2", "--columns", "60"]
+    compare(kfe, "all.csv", *flags)
+    kfe.ok("fit", "-q", *flags, "all.csv", "-o", "plain.kfe")
+    little = kfe.ok("fit", "-v", "--memory", "1M", "--stream", *flags, "all.csv", "-o", "little.kfe")
+    assert "temporary file" in little.err
+    a, b = features(kfe, "plain.kfe", "few.csv"), features(kfe, "little.kfe", "few.csv")
+    np.testing.assert_allclose(b, a, rtol=1e-6, atol=1e-6 * np.abs(a).max())
+
+
 def test_what_cannot_be_streamed_is_refused_before_reading(kfe):
-    for flags, text in ((("-m", "svm-joint"), "can, and with --landmarks"), (("-m", "kfd"), "--landmarks 1000"), (("-m", "sma"), "--landmarks 1000"),
+    for flags, text in ((("-m", "svm-joint"), "can, and with --landmarks"), (("-m", "kfd"), "--landmarks 1000"), (("-m", "rkopls"), "--landmarks 1000"),
+                        (("-m", "sma", "--center"), "leave out --center"), (("-m", "sma", "--bound"), "leave out --bound"),
                         (("-m", "pca", "--learner", "knn"), "ls and centroid")):
         kfe.refused("fit", "--stream", *flags, "no-such-file.csv", "-o", "m.kfe", says=text)
 

@@ -105,3 +105,30 @@ def test_the_loader_as_a_program(tmp_path):
     settings = {key: value for key, value in os.environ.items() if key not in WAITING}
     done = subprocess.run([loader, KFE, "methods"], env=settings, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and "kpca" in done.stdout
+
+
+def test_a_processor_that_openblas_does_not_know(tmp_path, data):
+    """OpenBLAS says that it takes the processor for one of 2004: the command starts again with better kernels."""
+    with open("/proc/cpuinfo") as file:
+        flags = file.read().split()
+    if "avx2" not in flags or "fma" not in flags:
+        pytest.skip("the processor has no AVX2")
+    source, library = tmp_path / "old.c", tmp_path / "old.so"
+    source.write_text('char *openblas_get_corename(void) { return "Prescott"; }\n')
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_CORETYPE"}
+    with_it = dict(environment, LD_PRELOAD=str(library))
+    if "asan" in str(KFE):
+        pytest.skip("sanitizers must be loaded first")
+    # the preloaded function would start it again and again if the variable were not set by the first start
+    done = subprocess.run([KFE, "cv", "-q", "-m", "koc", "--folds", "2", "--learner", "knn", str(data)], env=with_it, capture_output=True,
+                          text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    trace = subprocess.run([KFE, "--version"], env=dict(with_it, LD_DEBUG="files"), capture_output=True, text=True, timeout=60)
+    plain = subprocess.run([KFE, "--version"], env=dict(environment, LD_DEBUG="files"), capture_output=True, text=True, timeout=60)
+    assert trace.stdout == plain.stdout
+    assert starts(trace.stderr) == starts(plain.stderr) + 1
+
+
+def starts(log):
+    return log.count("transferring control:")

@@ -52,6 +52,8 @@ static const exception exceptions[] = {
     {"kgcca", "ridge=0.1", "ridge=0.1", 0},
     {"mkl", "svm-C=1,tolerance=1e-10", "svm-C=1,tolerance=1e-10", 1e-4},
     {"svm-joint", "svm-C=1", "svm-C=1", 0},
+    {"usvm-joint", "svm-C=1,xi=0.1", "svm-C=1,xi=0.1", 0},
+    {"svm-mkl", "svm-C=1,xi=0.1", "svm-C=1,xi=0.1", 0},
     {"skpls", "nu=0.4", "nu=0.3,rule=mi", 0},
     {"skblf", "nu=0.3,rule=mi", "nu=0.4", 0},
     {"slmc", "dim=3,svm-C=1,max-iter=4", "dim=2,svm-C=1,max-iter=4", 0},

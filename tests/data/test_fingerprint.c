@@ -83,10 +83,38 @@ static void test_the_first_large_number_is_found(void **state)
     free(x);
 }
 
+/* The pass that makes the fingerprint sees every value that is too large or no number. */
+static void test_inspection(void **state)
+{
+    kfe_context *ctx = *state;
+    double *x = support_normals(4, (int64_t)ROWS * COLS);
+    double *y = support_normals(5, ROWS);
+    static const int64_t places[] = {
+        0, COLS - 1, COLS * 2047, COLS * 2048 + 3, COLS * (ROWS - 1), COLS * ROWS - 1};
+    static const double values[] = {101, -101, (double)NAN, (double)INFINITY};
+    kfe_data *data = make(ctx, x, y);
+    int within = 0;
+
+    assert_true(kfe_i_data_inspect(ctx, data, 100, &within) == kfe_i_data_fingerprint(ctx, data));
+    assert_true(within);
+    for (size_t k = 0; k < sizeof places / sizeof *places; k++)
+        for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+            double before = x[places[k]];
+            x[places[k]] = values[v];
+            assert_true(kfe_i_data_inspect(ctx, data, 100, &within) == kfe_i_data_fingerprint(ctx, data));
+            assert_false(within);
+            x[places[k]] = before;
+        }
+    kfe_data_free(data);
+    free(x);
+    free(y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_changes_show),
+        with_context(test_inspection),
         with_context(test_the_first_large_number_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

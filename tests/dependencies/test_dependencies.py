@@ -83,6 +83,8 @@ def test_single_failures(folder, libraries, arguments, accepted):
     assert status == 0 and right, messages
     if libraries == "libgomp" and calls == 0:
         pytest.skip("this compiler's OpenMP runtime is not libgomp")
+    if "libopenblas" in libraries and calls == 0:
+        pytest.skip("OpenBLAS allocates nothing by malloc with its kernels for this processor")
     assert calls > 0, "the library allocates nothing: the test tests nothing"
     tried = sorted({1 + i * (calls - 1) // max(1, MOST_RUNS - 1) for i in range(MOST_RUNS)})
     found = {}

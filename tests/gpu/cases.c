@@ -466,6 +466,93 @@ static void case_reuse(session *s, const setting *c)
     }
 }
 
+/* Clouds of three classes that overlap, the second column much larger than the others; k problems. */
+static void case_svms(session *s, const setting *c)
+{
+    static const signed char sides[] = {1, -1, -1, -1, 1, -1, 1, 0, -1};
+    kfe_device_matrix rows = random_matrix(s, c->n, c->d, KFE_DEVICE_F64);
+    double *numbers = random_numbers(s, c->n * c->d);
+    double *values = random_numbers(s, 3 * c->n);
+    double *cost = malloc((size_t)(2 * c->k) * sizeof *cost);
+    int32_t *codes = malloc((size_t)c->n * sizeof *codes);
+    int64_t *target = malloc((size_t)c->k * sizeof *target);
+    double *w = malloc((size_t)(c->k * (c->d + 1)) * sizeof *w);
+    kfe_device_svm *results = malloc((size_t)c->k * sizeof *results);
+
+    for (int64_t i = 0; i < c->n; i++) {
+        codes[i] = (int32_t)(i * 7 % 3);
+        numbers[i * c->d] += 0.4 * codes[i];
+        numbers[i * c->d + c->d / 2] *= 20;
+        for (int64_t t = 0; t < 3; t++)
+            values[t * c->n + i] += (double)(t + 1) * numbers[i * c->d];
+    }
+    for (int64_t p = 0; p < c->k; p++) {
+        target[p] = p % 3;
+        cost[2 * p] = pow(10, (double)(p % 5) - 2);
+        cost[2 * p + 1] = cost[2 * p] * (1 + (double)(p % 2));
+    }
+    if (s->status == KFE_DEVICE_OK)
+        CALL(upload, numbers, c->d, &rows);
+    for (int how = 0; how < 3 && s->status == KFE_DEVICE_OK;
+         how++) { /* classes with and without bias; real targets */
+        kfe_device_svms svms = {.rows = &rows,
+                                .bias = how != 1,
+                                .targets = 3,
+                                .problems = c->k,
+                                .classes = 3,
+                                .codes = how < 2 ? codes : NULL,
+                                .sides = sides,
+                                .values = values,
+                                .epsilon = 0.1,
+                                .target = target,
+                                .cost = cost,
+                                .steps_most = 100,
+                                .halvings_most = 40,
+                                .decrease = 1e-4,
+                                .rounding = 1e-13};
+        if (CALL(linear_svms, &svms, w, results))
+            break;
+        for (int64_t p = 0; p < c->k; p++) {
+            double measured[] = {results[p].objective / results[p].start,
+                                 results[p].gradient / results[p].start, (double)results[p].solved};
+            keep(s, measured, 3);
+            keep(s, w + p * (c->d + svms.bias), c->d + svms.bias);
+        }
+    }
+    free(numbers);
+    free(values);
+    free(cost);
+    free(codes);
+    free(target);
+    free(w);
+    free(results);
+    free_matrix(s, &rows);
+}
+
+/* Rows that are equal or almost make ties; the numbers must be the same, and so the distances. */
+static void case_nearest(session *s, const setting *c)
+{
+    point_set p;
+    int64_t *numbers = malloc((size_t)(c->n * c->k) * sizeof *numbers);
+    double *distances = malloc((size_t)(c->n * c->k) * sizeof *distances);
+
+    new_points(s, c->n, c->d, KFE_FORMULA_DISTANCE, 0, &p);
+    for (int part = 0; part < 2 && s->status == KFE_DEVICE_OK; part++) {
+        kfe_device_range rows = {p.points, part ? c->n / 3 : 0, part ? c->n / 2 : c->n};
+        kfe_device_range cols = {p.points, part ? c->n - c->k : 0, part ? c->k : c->n};
+        if (CALL(nearest, rows, cols, c->k, numbers, distances))
+            break;
+        for (int64_t i = 0; i < rows.count * c->k; i++) {
+            double number = (double)numbers[i];
+            keep(s, &number, 1);
+        }
+        keep(s, distances, rows.count * c->k);
+    }
+    free(numbers);
+    free(distances);
+    free_points(s, &p);
+}
+
 const kind kinds[] = {
     {"block", case_block, FORMULAS, 1, 2, {{.n = 6, .d = 1}, {.n = 150, .d = 50}, {.n = 301, .d = 131}}},
     {"map", case_map, FORMULAS, 0, 2, {{.n = 100, .d = 7}}},
@@ -481,6 +568,27 @@ const kind kinds[] = {
       {.n = POINTS, .d = 20, .k = 3}}},
     {"group_sums", case_groups, FORMULAS, 1, 2, {{.n = 300, .d = 20, .k = 4}}},
     {"stream", case_stream, FORMULAS, 1, 2, {{.n = 11, .d = 3, .k = 1}, {.n = POINTS, .d = 50, .k = 10}}},
+    {"linear_svms",
+     case_svms,
+     1,
+     0,
+     1,
+     {{.n = 40, .d = 1, .k = 3},
+      {.n = 1500, .d = 10, .k = 17},
+      {.n = 1027, .d = 63, .k = 6},
+      {.n = 2100, .d = 30, .k = 5}}},
+    {"linear_svms_small", case_svms, 1, 0, 1, {{.n = 40, .d = 1, .k = 3}, {.n = 600, .d = 11, .k = 2}}},
+    {"nearest_small", case_nearest, 1, 0, 1, {{.n = 5, .d = 1, .k = 1}, {.n = 60, .d = 3, .k = 40}}},
+    {"nearest",
+     case_nearest,
+     1,
+     0,
+     1,
+     {{.n = 5, .d = 1, .k = 1},
+      {.n = 300, .d = 3, .k = 25},
+      {.n = POINTS, .d = 20, .k = 60},
+      {.n = 5000, .d = 2, .k = 7},
+      {.n = 200, .d = 50, .k = 128}}},
     {"gather", case_gather, FORMULAS, 1, 2, {{.n = 40, .d = 9}}},
     {"gemm",
      case_gemm,

@@ -65,14 +65,15 @@ PYTHON
   return $result
 }
 
-# The same scores of every setting with and without the device.
+# same_search ROWS LEARNER GRID FLAG...: the same scores of every setting with and without the device.
 same_search() {
-  local folder device result
+  local folder device result rows=$1 learner=$2 grid=$3
+  shift 3
   folder=$(mktemp -d)
-  "$kfe" generate waveform --n 2000 -o "$folder/data.csv" || return 1
+  "$kfe" generate waveform --n "$rows" -o "$folder/data.csv" || return 1
   for device in cpu $gpu; do
-    KFE_DEVICE=$device timeout 120 "$kfe" cv "$folder/data.csv" --label last -k rbf --learner knn:neighbors=5 --folds 3 --inner-folds 0 \
-      --grid gamma=0.003,0.01,0.03 --json "$@" > "$folder/$device.json" || return 1
+    KFE_DEVICE=$device timeout 120 "$kfe" cv "$folder/data.csv" --label last -k rbf --learner "$learner" --folds 3 --inner-folds 0 \
+      --grid gamma=0.003,0.01,0.03 --grid "$grid" --json "$@" > "$folder/$device.json" || return 1
   done
   LD_LIBRARY_PATH= python3 - "$folder" "$gpu" <<'PYTHON'
 import json, sys
@@ -105,12 +106,21 @@ failing_allocations() {
 
 calls() {
   local part
-  for part in gemm elements reuse memory gather map group_sums stream factor eigen block times; do
+  for part in gemm elements reuse memory gather map group_sums stream factor eigen block times linear_svms nearest; do
     check "compare $part" timeout 300 "$compare" "$host" "$plugin" "$part"
   done
 }
 
+# Eigenvectors of a matrix of which the device has room for a part.
+partly_stored() {
+  local said
+  said=$(KFE_DEVICE_MEMORY=$1 same_features "$2" -m kpca --dim 3 -k laplacian:gamma=0.1 -v 2>&1) || { echo "$said"; return 1; }
+  grep -q 'some rows stored on the device' <<< "$said" || { echo "$said"; return 1; }
+  tail -n 1 <<< "$said"
+}
+
 methods() {
+  check "kpca with some rows stored" partly_stored 450000000 12000
   check "sma with a pool in single precision on both" same_features 160000 -m sma --dim 12 --columns 200
   check "hsic on both" same_features 3000 -m hsic
   check "kfd on both" same_features 3000 -m kfd
@@ -120,14 +130,15 @@ methods() {
 }
 
 search() {
-  check "search with koc" same_search -m koc
-  check "search with kfd" same_search -m kfd --ridge 0.1
-  check "search with kpca" same_search -m kpca --dim 5
+  check "search with koc" same_search 2000 knn neighbors=5,9 -m koc
+  check "search with kfd" same_search 2000 knn neighbors=5,9 -m kfd --ridge 0.1
+  check "search with kpca" same_search 2000 knn neighbors=5,9 -m kpca --dim 5
+  check "search with linear SVMs" same_search 4000 linear-svm C=1e-3:1e4:log20 -m koc
 }
 
 programs() {
   local name
-  for name in test_device test_conformance_device; do
+  for name in test_device test_device_solve test_learn_device test_conformance_device; do
     if [[ -x $build/tests/$name ]]; then
       KFE_TEST_DEVICE=$gpu check "$name" timeout 300 "$build/tests/$name"
     fi
@@ -136,18 +147,22 @@ programs() {
 
 allocations() {
   local part
-  for part in gather elements; do
+  for part in gather elements svms_small nearest_small; do
     check "failing allocations, $part" failing_allocations 30 "$part"
   done
 }
 
 sanitizer() {
-  local tool
+  local tool part
   command -v compute-sanitizer > /dev/null || { echo "skipped sanitizer: compute-sanitizer is missing"; return; }
   for tool in memcheck racecheck initcheck synccheck; do
     check "$tool" timeout 300 compute-sanitizer --tool $tool --error-exitcode 9 "$compare" "$host" "$plugin" gather
   done
   check "memcheck of products" timeout 300 compute-sanitizer --tool memcheck --error-exitcode 9 "$compare" "$host" "$plugin" group_sums
+  for part in svms_small nearest_small; do
+    check "memcheck of $part" timeout 300 compute-sanitizer --tool memcheck --error-exitcode 9 "$compare" "$host" "$plugin" $part
+    check "racecheck of $part" timeout 300 compute-sanitizer --tool racecheck --error-exitcode 9 "$compare" "$host" "$plugin" $part
+  done
   check "racecheck of sums" timeout 300 compute-sanitizer --tool racecheck --error-exitcode 9 "$compare" "$host" "$plugin" elements
 }
 

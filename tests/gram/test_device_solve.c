@@ -83,6 +83,54 @@ static void test_less_memory_means_single_precision_and_then_the_cpu(void **stat
     limit_memory(0);
 }
 
+/* The operator for many passes on a device with so much memory: its form, products and entries. */
+static void check_kept(kfe_context *ctx, const char *kernel, int64_t cols, int64_t bytes, const char *form)
+{
+    support_points points;
+    support_pair p;
+    kfe_i_gram *kept = NULL;
+    double *v = support_random(3, ROWS * VECTORS);
+    support_results product = support_results_make(ROWS * VECTORS);
+    support_results part = support_results_make(20 * 30);
+
+    limit_memory(bytes);
+    support_points_make(&points, 5, ROWS, cols, 1);
+    support_pair_open(ctx, kernel, &points, 0, KFE_GRAM_AUTO, &p);
+    assert_ok(ctx, kfe_i_device_keep(p.device, 0, 0, &kept));
+    assert_non_null(kept);
+    if (!strstr(kept->form->name, form))
+        fail_msg("%s with %lld bytes: %s", kernel, (long long)bytes, kept->form->name);
+    assert_ok(ctx, kfe_i_gram_times(p.cpu, v, VECTORS, product.cpu));
+    assert_ok(ctx, kfe_i_gram_times(kept, v, VECTORS, product.device));
+    support_results_check(form, product, ROWS * VECTORS, ROWS * support_pair_slack(&p, 1));
+    assert_ok(ctx, kfe_i_gram_block(p.cpu, 7, 20, 45, 30, part.cpu, 30));
+    assert_ok(ctx, kfe_i_gram_block(kept, 7, 20, 45, 30, part.device, 30));
+    support_results_check(form, part, 20 * 30, support_pair_slack(&p, 1));
+    kfe_i_gram_free(kept);
+    support_pair_close(&p);
+    support_points_free(&points);
+    limit_memory(0);
+    free(v);
+}
+
+/* The examples take 5 to 15 kB, or 175 kB with 131 columns; 50 kB are for vectors and panels. Rows are kept unless computing them takes no longer than reading them. */
+static void test_as_many_rows_as_fit_are_kept(void **state)
+{
+    static const char *const kernels[] = {"poly:degree=2,gamma=0.5", "laplacian:gamma=0.3",
+                                          "rbf:gamma=0.5 poly:degree=2,gamma=0.5"};
+
+    if (strcmp(support_device_name(), "host") != 0)
+        skip();
+    for (int i = 0; i < 3; i++) {
+        check_kept(*state, kernels[i], COLS, 200000, "stored on the device in double");
+        check_kept(*state, kernels[i], COLS, 105000, "stored on the device in single");
+        check_kept(*state, kernels[i], COLS, 78000, "some rows stored");
+        check_kept(*state, kernels[i], COLS, 55000, "not stored");
+    }
+    check_kept(*state, "rbf:gamma=0.5", COLS, 78000, "not stored");
+    check_kept(*state, "rbf:gamma=0.5", 131, 245000, "some rows stored");
+}
+
 static void test_an_indefinite_matrix_is_refused(void **state)
 {
     support_points points;
@@ -158,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_context(test_systems_are_solved_on_the_device),
         with_context(test_less_memory_means_single_precision_and_then_the_cpu),
+        with_context(test_as_many_rows_as_fit_are_kept),
         with_context(test_an_indefinite_matrix_is_refused),
         with_context(test_eigenvectors_are_found_on_the_device),
     };

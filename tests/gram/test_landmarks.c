@@ -278,7 +278,7 @@ static void test_all_examples(void **state)
     close_subject(&s);
 }
 
-static void test_indefinite(void **state)
+static void check_indefinite(void **state, kfe_i_gram_storage storage)
 {
     kfe_i_landmark_plan plan = {.count = N};
     const char *name = NULL;
@@ -290,7 +290,7 @@ static void test_indefinite(void **state)
     for (const engine_case *c = engine_cases; c->name; c++)
         name = c->kernel == ENGINE_SIGMOID ? c->name : name;
     assert_non_null(name);
-    subject s = open_subject(*state, name, plan, KFE_GRAM_AUTO);
+    subject s = open_subject(*state, name, plan, storage);
     double *g = engine_matrix(&s.origin, 0);
     support_jacobi(N, g, values, vectors);
     assert_true(values[N - 1] < -1e-6 * values[0]);
@@ -305,6 +305,12 @@ static void test_indefinite(void **state)
     assert_below(farthest(N * N, block, positive), 1e-7 * values[0]);
     free(g);
     close_subject(&s);
+}
+
+static void test_indefinite(void **state)
+{
+    check_indefinite(state, KFE_GRAM_AUTO);
+    check_indefinite(state, KFE_GRAM_TILED);
 }
 
 /* The mean over seeds of the share of the trace that eight landmarks leave. */

@@ -23,7 +23,7 @@ enum {
     VECTORS = 16,
     ROWS = 8192,
     RANKS = 64,
-    REPEATS = 4,
+    REPEATS = 8,
     SHORT = 256 /* as in backends/mpi/collective.c */
 };
 /* The assumed network of docs/cluster.md: seconds of a message, bytes per second. */
@@ -148,7 +148,7 @@ typedef struct rank_run {
     const kfe_i_table *points;
     const double *vectors;
     double *out;
-    double keeping, products[REPEATS]; /* simulated seconds */
+    double keeping, product; /* simulated seconds, the least of all repeats: a rank's own time, less what other programs take */
     kfe_status status;
 } rank_run;
 
@@ -173,15 +173,19 @@ static kfe_status multiply(kfe_context *ctx, rank_run *run)
     KFE_TRY(kfe_i_kernel_parse(ctx, "rbf:gamma=0.3", &kernel));
     KFE_TRY(kfe_i_kernel_list_add(&kernels, &kernel));
     KFE_TRY(kfe_i_gram_open(ctx, &kernels, run->points, KFE_GRAM_AUTO, &gram));
-    double start = now_of(&run->place);
-    KFE_TRY(kfe_i_dealt_keep(gram, 1, run->points->rows, &kept));
-    double ready = now_of(&run->place);
-    run->keeping = ready - start;
+    run->keeping = run->product = HUGE_VAL;
+    for (int i = 0; i < REPEATS; i++) {
+        kfe_i_gram_free(kept);
+        kept = NULL;
+        double start = now_of(&run->place);
+        KFE_TRY(kfe_i_dealt_keep(gram, 1, run->points->rows, &kept));
+        run->keeping = fmin(run->keeping, now_of(&run->place) - start);
+    }
     for (int i = 0; i < REPEATS; i++) { /* the first one touches its memory for the first time */
         run->place.bytes = run->place.messages = 0;
-        double before = now_of(&run->place);
+        double start = now_of(&run->place);
         KFE_TRY(kfe_i_gram_times(kept, run->vectors, VECTORS, run->out));
-        run->products[i] = now_of(&run->place) - before;
+        run->product = fmin(run->product, now_of(&run->place) - start);
     }
 cleanup:
     kfe_i_gram_free(kept);
@@ -235,15 +239,9 @@ static measured simulate(int ranks, const kfe_i_table *points, const double *vec
         if (r > 0)
             assert_memory_equal(out, runs[r].out, sizeof *out * ROWS * VECTORS);
         m.keeping = fmax(m.keeping, runs[r].keeping);
+        m.product = fmax(m.product, runs[r].product);
         m.bytes += (double)runs[r].place.bytes / ranks;
         m.messages += (double)runs[r].place.messages / ranks;
-    }
-    m.product = HUGE_VAL;
-    for (int i = 0; i < REPEATS; i++) {
-        double slowest = 0;
-        for (int r = 0; r < ranks; r++)
-            slowest = fmax(slowest, runs[r].products[i]);
-        m.product = fmin(m.product, slowest);
     }
     pthread_barrier_destroy(&g.barrier);
     free(others);

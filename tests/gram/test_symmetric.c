@@ -12,14 +12,14 @@
 #include "support/tolerance.h"
 
 /* Products of plain loops. */
-static void check_times(kfe_context *ctx, const kfe_i_gram *gram, const double *matrix, int64_t k,
+static void check_times(kfe_context *ctx, const kfe_i_gram *gram, int single, const double *matrix, int64_t k,
                         double precision)
 {
     int64_t n = gram->size;
     double *v = support_random(31, n * k);
     double *out = support_random(32, n * k);
 
-    assert_ok(ctx, kfe_i_gram_times(gram, v, k, out));
+    assert_ok(ctx, (single ? kfe_i_gram_times_single : kfe_i_gram_times)(gram, v, k, out));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < k; j++) {
             double sum = 0;
@@ -75,7 +75,10 @@ static void test_packed(void **state)
             assert_ok(ctx, kfe_i_gram_packed(ctx, p.gram, single, &packed));
             check_entries(ctx, packed, matrix, precision);
             for (int64_t k = 1; k <= 37; k = 2 * k + 3) /* 1, 5, 13, 29 */
-                check_times(ctx, packed, matrix, k, precision * (double)orders[c]);
+            {
+                check_times(ctx, packed, 0, matrix, k, precision * (double)orders[c]);
+                check_times(ctx, packed, 1, matrix, k, 2e-6 * sqrt((double)orders[c]));
+            }
             kfe_i_gram_free(packed);
             engine_close(&p);
             free(matrix);
@@ -111,6 +114,10 @@ static void test_repeated(void **state)
         assert_ok(ctx, kfe_context_set_threads(ctx, threads));
         assert_ok(ctx, kfe_i_gram_times(packed, v, K, first));
         assert_ok(ctx, kfe_i_gram_times(packed, v, K, second));
+        assert_memory_equal(first, second, N * K * sizeof *first);
+        assert_ok(ctx, kfe_i_gram_times_single(packed, v, K, first));
+        assert_memory_not_equal(first, second, N * K * sizeof *first);
+        assert_ok(ctx, kfe_i_gram_times_single(packed, v, K, second));
         assert_memory_equal(first, second, N * K * sizeof *first);
     }
     assert_ok(ctx, kfe_context_set_threads(ctx, 1));

@@ -49,6 +49,8 @@ kfe_status use_context(kfe_context *ctx, void *user)
     assert_int_equal(CALL(kfe_context_rank)(ctx), 0);
     assert_int_equal(CALL(kfe_context_ranks)(ctx), 1);
     assert_true(CALL(kfe_launched_ranks)(&rank) >= 1 && rank >= 0);
+    const char *core = CALL(kfe_blas_advice)();
+    assert_true(!core || strcmp(core, "Haswell") == 0 || strcmp(core, "SkylakeX") == 0);
     TRY(CALL(kfe_context_agree)(ctx, KFE_OK));
     TRY(CALL(kfe_context_set_checkpoint)(ctx, out_path, 60, 0));
     TRY(CALL(kfe_context_set_checkpoint)(ctx, NULL, 0, 0));

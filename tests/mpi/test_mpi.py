@@ -198,6 +198,69 @@ def test_streams_are_divided(kfe, ranks, method):
     assert np.abs(alone - together).max() <= tolerance * np.abs(alone).max()
 
 
+PURSUITS = {"sma": ["--dim", 6], "smc": ["--dim", 4, "--sparsity", 2, "--columns", 40], "skfa": ["--dim", 6, "--columns", 0]}
+
+
+def check_pursuit(kfe, ranks, method, names, whole, flags=()):
+    """The model of `ranks` processes that divide the rows is that of one that has them all: same picks, and rounding."""
+    fit = ["fit", "-q", "-m", method, "-k", f"rbf:gamma={GAMMA}", "--scale", "none", *PURSUITS[method], *flags]
+    kfe.run(0, *fit, whole, "-o", "whole.kfe")
+    kfe.run(ranks, *fit, "--stream", *names, "-o", "stream.kfe")
+    rows = {}
+    for model in ("whole", "stream"):
+        kfe.run(0, "transform", "-q", f"{model}.kfe", whole, "-o", f"{model}.csv")
+        rows[model] = kfe.numbers(f"{model}.csv")
+    assert rows["whole"].shape == rows["stream"].shape
+    bound = 64 * len(rows["whole"]) * np.finfo(float).eps * rows["whole"].shape[1]
+    distance = np.abs(rows["whole"] - rows["stream"]).max() / np.abs(rows["whole"]).max()
+    assert distance <= bound, f"{method} in {ranks} processes: {distance:.2g}, allowed {bound:.2g}"
+
+
+def join_files(kfe, names, whole):
+    texts = [kfe.path(name).read_text().splitlines() for name in names]
+    head = [texts[0][0]] if names[0].endswith(".csv") else []
+    kfe.path(whole).write_text("\n".join(head + [line for text in texts for line in text[len(head):]]) + "\n")
+    return whole
+
+
+@pytest.mark.parametrize("ranks", [0, 1, 2, 3, 4, 7])
+@pytest.mark.parametrize("method", PURSUITS)
+def test_pursuits_on_divided_rows_pick_as_one(kfe, method, ranks):
+    """Four files of different lengths, one of a single row; the third class is in the last rows of each."""
+    names = [write_data(kfe, rows, seed=seed, name=f"train-{seed}.csv")[0] for seed, rows in enumerate([301, 1, 177, 90])]
+    check_pursuit(kfe, ranks, method, names, join_files(kfe, names, "all.csv"))
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_pursuits_on_one_divided_file(kfe, ranks):
+    data, _ = write_data(kfe, 17001)
+    check_pursuit(kfe, ranks, "sma", [data], data, ["--learner", "ls"])
+
+
+def test_pursuits_on_divided_sparse_rows(kfe):
+    names = [write_data(kfe, 200 + seed, seed=seed, name=f"train-{seed}.csv", sparse=True)[0] for seed in range(3)]
+    check_pursuit(kfe, 3, "sma", names, join_files(kfe, names, "all.svm"))
+
+
+def test_pursuits_with_fewer_rows_than_processes(kfe):
+    data, _ = write_data(kfe, 5)
+    check_pursuit(kfe, 7, "skfa", [data], data)
+    check_pursuit(kfe, 7, "sma", [data], data)
+
+
+def test_pursuits_divide_rows_that_every_process_has(kfe):
+    """Without --stream, above 2,048 rows."""
+    data, _ = write_data(kfe, 3001)
+    fit = ["fit", "-q", "-m", "sma", "-k", f"rbf:gamma={GAMMA}", data]
+    for ranks in (0, 2, 3, 7):
+        kfe.run(ranks, *fit, "-o", f"{ranks}.kfe")
+        kfe.run(0, "transform", "-q", f"{ranks}.kfe", data, "-o", f"{ranks}.csv")
+    alone = kfe.numbers("0.csv")
+    for ranks in (2, 3, 7):
+        bound = 64 * 3001 * np.finfo(float).eps * alone.shape[1]
+        assert np.abs(alone - kfe.numbers(f"{ranks}.csv")).max() <= bound * np.abs(alone).max()
+
+
 def test_a_share_that_is_missing_or_differs_is_told(kfe):
     names = [write_data(kfe, 300, seed=seed, name=f"train-{seed}.csv")[0] for seed in range(3)]
     stream = ["fit", "-q", "--stream", "-m", "pca", *names, "-o", "m.kfe"]
@@ -433,6 +496,50 @@ def test_a_killed_fit_resumes_to_the_same_model(kfe, method):
     kfe.run(3, *resume)
     assert kfe.path("m.kfe").read_bytes() == kfe.path("whole.kfe").read_bytes()
     assert kfe.files() == ["m.kfe", data, "whole.kfe"]
+
+
+STREAMS = {"kfd": ["--landmarks", 300, "--learner", "ls"], "sma": ["--dim", 60, "--columns", 100]}
+
+
+@pytest.mark.parametrize("ranks", [0, 3])
+@pytest.mark.parametrize("method", STREAMS)
+def test_a_killed_stream_resumes_to_the_same_model(kfe, method, ranks):
+    """With landmarks every process saves its sums, a pursuit on divided rows its iterations."""
+    names = [write_data(kfe, 9000, seed=seed, name=f"train-{seed}.csv")[0] for seed in range(3)]
+    fit = ["fit", "-q", "--stream", "-m", method, *STREAMS[method], "-k", f"rbf:gamma={GAMMA}", *names]
+    kfe.run(ranks, *fit, "-o", "whole.kfe")
+    state = kfe.path("fit.state")
+    resume = [*fit, "--checkpoint", state.name, "--checkpoint-every", 0, "--resume", "-o", "m.kfe"]
+    states = [state] + [kfe.path(f"fit.state.{r}") for r in range(1, ranks) if method == "kfd"]
+    for _ in range(20):
+        if launch_and_kill(kfe, ranks, resume, lambda: all(s.exists() for s in states)):
+            break
+        kfe.path("m.kfe").unlink(missing_ok=True)
+    assert all(s.exists() for s in states), "it always ended too early to be killed"
+    done = kfe.run(ranks, *resume)
+    assert "no checkpoint" not in done.stderr
+    assert kfe.path("m.kfe").read_bytes() == kfe.path("whole.kfe").read_bytes()
+    assert kfe.files() == ["m.kfe", *names, "whole.kfe"]
+
+
+def test_other_rows_than_those_of_a_saved_stream(kfe):
+    names = [write_data(kfe, 9000, seed=seed, name=f"train-{seed}.csv")[0] for seed in range(2)]
+    fit = ["fit", "-q", "--stream", "-m", "kfd", "--landmarks", 300, "-k", f"rbf:gamma={GAMMA}", *names, "--checkpoint",
+           "fit.state", "--checkpoint-every", 0, "--resume", "-o", "m.kfe"]
+    kill_midway(kfe, 0, fit, kfe.path("fit.state"))
+    text = kfe.path(names[0]).read_text()
+    digit = max(i for i, c in enumerate(text[:2000]) if c.isdigit())
+    kfe.path(names[0]).write_text(text[:digit] + str((int(text[digit]) + 1) % 10) + text[digit + 1:])
+    done = kfe.run(0, *fit, status=2)
+    assert "the rows are not those of the checkpoint" in done.stderr
+    kfe.path(names[1]).write_text(kfe.path(names[1]).read_text() + text.splitlines()[1] + "\n")
+    done = kfe.run(0, *fit, status=2)
+    assert "this checkpoint is of a fit to other data" in done.stderr
+
+
+def test_a_stream_from_standard_input_has_no_checkpoint(kfe):
+    done = kfe.run(0, "fit", "--stream", "-m", "pca", "-", "--checkpoint", "fit.state", "-o", "m.kfe", status=2)
+    assert "standard input cannot be read again" in done.stderr
 
 
 def test_a_kill_while_writing_leaves_no_partial_file(kfe):

@@ -138,8 +138,8 @@ static void test_distances_are_computed_once(void **state)
     assert_int_equal(calls.points, 1);
     assert_int_equal(calls.blocks, 1);
     assert_int_equal(calls.maps, WIDTHS);
-    /* per fold and width: indicators of the classes and coefficients of the training rows go there, … */
-    assert_int_equal(calls.uploaded, WIDTHS * FOLDS * 2 * (ROWS + ROWS * (FOLDS - 1) / FOLDS));
+    /* per fold and width: indicators of two classes and of none, and coefficients of the training rows go there, … */
+    assert_int_equal(calls.uploaded, WIDTHS * FOLDS * 2 * (3 + ROWS * (FOLDS - 1) / FOLDS));
     /* … sums over classes, a diagonal and two features of every row come back */
     assert_int_equal(calls.downloaded, WIDTHS * FOLDS * (4 + ROWS * (FOLDS - 1) / FOLDS + 2 * ROWS));
     assert_ok(ctx, kfe_context_set_device(ctx, "cpu"));

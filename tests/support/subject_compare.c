@@ -310,6 +310,7 @@ int support_run_checks(const char *group, size_t count, const support_check *che
                      subjects[i].kernel.name, checks[c].name);
             tests[filled++] = (struct CMUnitTest){task->name, run_job, NULL, end_job, task};
         }
+    cmocka_set_test_filter(getenv("KFE_TEST_FILTER"));
     int failures = _cmocka_run_group_tests(group, tests, filled, NULL, NULL);
     print_message("%d tests undecided: distances above %g (at most %d may be)\n", undecided_tests,
                   SUBJECT_CAP, SUBJECT_MOST_UNDECIDED);

@@ -312,7 +312,7 @@ double kfe_i_dealt_bytes(int64_t n, int ranks, int single)
     return (single ? 4.0 : 8.0) * (double)kfe_i_symmetric_dealt_entries(n, ranks);
 }
 
-static int is_all_tiled(const kfe_i_gram *source)
+int kfe_i_dealt_is_tiled(const kfe_i_gram *source)
 {
     kfe_i_gram *const *terms = NULL;
     const double *weights = NULL;
@@ -336,7 +336,7 @@ int64_t kfe_i_dealt_rows(const kfe_i_gram *gram, double bytes)
 
     if (kfe_i_dealt_bytes(n, ranks, 1) <= bytes)
         return n;
-    if (!is_all_tiled(s->source))
+    if (!kfe_i_dealt_is_tiled(s->source))
         return 0;
     rows = (int64_t)sqrt(fmax(0, bytes) / 2 * ranks) / KFE_TILE_SIDE * KFE_TILE_SIDE;
     while (rows > 0 && (rows > n || kfe_i_dealt_bytes(rows, ranks, 1) > bytes))

@@ -15,6 +15,9 @@ kfe_status kfe_i_gram_deal(kfe_context *ctx, kfe_i_gram **gram);
 /* The operator inside one that kfe_i_gram_deal made, which works in this process alone; NULL for others. */
 const kfe_i_gram *kfe_i_gram_dealt_source(const kfe_i_gram *gram);
 
+/* Whether all kernels of that operator are evaluated tile by tile. */
+int kfe_i_dealt_is_tiled(const kfe_i_gram *source);
+
 /* Keeps the first `rows` rows and columns (all, or a multiple of 256 of them) of such an operator in the memory of all processes, in
  * double or single precision; the rest is evaluated at every pass. Borrows `gram`. */
 kfe_status kfe_i_dealt_keep(const kfe_i_gram *gram, int single, int64_t rows, kfe_i_gram **out);

@@ -106,6 +106,25 @@ kfe_status kfe_i_invert_cholesky(kfe_context *ctx, int64_t n, double *lower)
     return KFE_OK;
 }
 
+kfe_status kfe_i_lower_condition(kfe_context *ctx, int64_t n, const double *lower, double *out)
+{
+    kfe_status status = KFE_OK;
+    double *work = NULL;
+    lapack_int *numbers = NULL;
+
+    *out = 0;
+    KFE_ALLOC(ctx, work, 3 * n);
+    KFE_ALLOC(ctx, numbers, n);
+    /* the lower triangle by rows is the upper one by columns */
+    if (n > 0)
+        (void)LAPACKE_dtrcon_work(LAPACK_COL_MAJOR, '1', 'U', 'N', (lapack_int)n, lower, (lapack_int)n, out,
+                                  work, numbers);
+cleanup:
+    kfe_i_free(ctx, work);
+    kfe_i_free(ctx, numbers);
+    return status;
+}
+
 void kfe_i_solve_cholesky(int64_t n, const double *lower, int64_t k, double *b)
 {
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (blasint)n, (blasint)k, 1,

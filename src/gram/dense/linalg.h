@@ -13,6 +13,8 @@ kfe_status kfe_i_cholesky_solve(kfe_context *ctx, int64_t n, double *a, int64_t 
                                 const char *what);
 /* Lower Cholesky factor in place, upper triangle zeroed; KFE_ENUMERIC as above. */
 kfe_status kfe_i_cholesky(kfe_context *ctx, int64_t n, double *a, const char *what);
+/* An estimate of the reciprocal condition number of the lower factor L, in the largest sum of a row. */
+kfe_status kfe_i_lower_condition(kfe_context *ctx, int64_t n, const double *lower, double *out);
 /* b (n × k) ← (LLᵀ)⁻¹b for the lower factor L. */
 void kfe_i_solve_cholesky(int64_t n, const double *lower, int64_t k, double *b);
 /* The lower factor L becomes (LLᵀ)⁻¹, a full symmetric matrix, in 2n³/3 operations. */

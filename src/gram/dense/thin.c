@@ -4,151 +4,84 @@
  *
  * GEMM copies the large matrix into its own order before it multiplies; for sixteen vectors the copy takes as
  * long as the product. This code reads the matrix once, in place: four rows at a time against a block of
- * vectors that stays in cache, with the sums in registers. A block of columns is as large as lets its vectors
- * fill a quarter of the second-level cache.
+ * vectors that stays in cache, with the sums in registers (strip.h).
  */
 #include "gram/dense/thin.h"
 
-#include <omp.h>
 #include <string.h>
 
 #include "core/invariant.h"
+#include "gram/dense/strip.h"
 
-enum { ROWS = 4, PANEL = 64, BLOCK = 2048 };
+enum { PANEL = 64 };
 /* Smaller matrices are multiplied by one thread: starting others would take longer. */
 enum { SERIAL_ENTRIES = 1 << 14 };
-
-/* Eight of the sixteen vectors: one register of AVX-512, two of AVX2. */
-typedef double half __attribute__((vector_size(64)));
-
-#define KFE_BODY static inline __attribute__((always_inline))
-
-/* out (count × 16) += rows·v for `count` ≤ 4 rows of `cols` entries, in `wide` or `narrow`. With one half, the first
- * eight vectors only. */
-KFE_BODY void multiply_rows(int count, int halves, int64_t cols, const double *wide, const float *narrow,
-                            int64_t lda, const double *v, double *out)
-{
-    half sums[ROWS][2];
-    half part[2];
-
-    for (int r = 0; r < count; r++)
-        memcpy(sums[r], out + r * KFE_THIN, (size_t)halves * sizeof(half));
-    for (int64_t j = 0; j < cols; j++) {
-        memcpy(part, v + j * KFE_THIN, (size_t)halves * sizeof(half));
-        for (int r = 0; r < count; r++) {
-            double entry = wide ? wide[r * lda + j] : (double)narrow[r * lda + j];
-            for (int h = 0; h < halves; h++)
-                sums[r][h] += entry * part[h];
-        }
-    }
-    for (int r = 0; r < count; r++)
-        memcpy(out + r * KFE_THIN, sums[r], (size_t)halves * sizeof(half));
-}
-
-KFE_BODY void multiply_halves(int halves, int64_t rows, int64_t cols, const double *wide, const float *narrow,
-                              int64_t lda, const double *v, double *out)
-{
-    int64_t r = 0;
-
-    for (; r + ROWS <= rows; r += ROWS) {
-        if (wide)
-            multiply_rows(ROWS, halves, cols, wide + r * lda, NULL, lda, v, out + r * KFE_THIN);
-        else
-            multiply_rows(ROWS, halves, cols, NULL, narrow + r * lda, lda, v, out + r * KFE_THIN);
-    }
-    for (; r < rows; r++)
-        multiply_rows(1, halves, cols, wide ? wide + r * lda : NULL, wide ? NULL : narrow + r * lda, lda, v,
-                      out + r * KFE_THIN);
-}
-
-/* out += panel·v for a panel of rows and one block of columns; `count` of the vectors are in use. */
-KFE_BODY void multiply_panel(int64_t count, int64_t rows, int64_t cols, const double *wide,
-                             const float *narrow, int64_t lda, const double *v, double *out)
-{
-    if (count <= KFE_THIN / 2)
-        multiply_halves(1, rows, cols, wide, narrow, lda, v, out);
-    else
-        multiply_halves(2, rows, cols, wide, narrow, lda, v, out);
-}
-
-typedef void (*panel_fn)(int64_t count, int64_t rows, int64_t cols, const double *wide, const float *narrow,
-                         int64_t lda, const double *v, double *out);
-
-static void panel_plain(int64_t count, int64_t rows, int64_t cols, const double *wide, const float *narrow,
-                        int64_t lda, const double *v, double *out)
-{
-    multiply_panel(count, rows, cols, wide, narrow, lda, v, out);
-}
-
-#if defined(__x86_64__) && !defined(KFE_PORTABLE)
-
-__attribute__((target("avx512f,avx512vl,fma"))) static void panel_avx512(int64_t count, int64_t rows,
-                                                                         int64_t cols, const double *wide,
-                                                                         const float *narrow, int64_t lda,
-                                                                         const double *v, double *out)
-{
-    multiply_panel(count, rows, cols, wide, narrow, lda, v, out);
-}
-
-__attribute__((target("avx2,fma"))) static void panel_avx2(int64_t count, int64_t rows, int64_t cols,
-                                                           const double *wide, const float *narrow,
-                                                           int64_t lda, const double *v, double *out)
-{
-    multiply_panel(count, rows, cols, wide, narrow, lda, v, out);
-}
-
-static panel_fn best_panel(void)
-{
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
-        return panel_avx512;
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? panel_avx2 : panel_plain;
-}
-
-#else
-
-static panel_fn best_panel(void)
-{
-    return panel_plain;
-}
-
-#endif
 
 int64_t kfe_i_thin_work(int64_t rows, int64_t cols)
 {
     return KFE_THIN * (rows + cols);
 }
 
-/* Copies `count` of the k columns, from `first` on, into a block of 16 columns; the other columns are zero.
- * `scatter` copies them back. */
-static void gather(int64_t n, int64_t k, int64_t first, int64_t count, const double *from, double *block)
+/* Vectors in groups of one or two registers (strip.h): group g of the `rows` rows begins at number rows·width·g. */
+typedef struct grouping {
+    kfe_i_strip_way way;
+    int registers;
+    int64_t width, groups, count;
+} grouping;
+
+static grouping group_vectors(int64_t count)
 {
-    memset(block, 0, (size_t)(n * KFE_THIN) * sizeof *block);
-    for (int64_t i = 0; i < n; i++)
-        memcpy(block + i * KFE_THIN, from + i * k + first, (size_t)count * sizeof *block);
+    grouping g = {.way = kfe_i_best_strip(0), .count = count};
+
+    g.registers = count <= g.way.lanes ? 1 : 2;
+    g.width = g.way.lanes * g.registers;
+    g.groups = (count + g.width - 1) / g.width;
+    return g;
 }
 
-static void scatter(int64_t n, int64_t k, int64_t first, int64_t count, const double *block, double *to)
+/* Copies `count` of the k columns, from `first` on, into groups; what is left of the last group is zero. `scatter` copies them
+ * back. */
+static void gather(const grouping *g, int64_t n, int64_t k, int64_t first, const double *from, double *block)
 {
+    memset(block, 0, (size_t)(n * g->width * g->groups) * sizeof *block);
     for (int64_t i = 0; i < n; i++)
-        memcpy(to + i * k + first, block + i * KFE_THIN, (size_t)count * sizeof *block);
+        for (int64_t j = 0; j < g->count; j++)
+            block[(n * (j / g->width) + i) * g->width + j % g->width] = from[i * k + first + j];
 }
 
-/* block_out (rows × 16) += a·block_v (cols × 16), of which the first `count` columns are in use */
-static void multiply_block(const kfe_context *ctx, const kfe_i_thin_matrix *a, int64_t count,
+static void scatter(const grouping *g, int64_t n, int64_t k, int64_t first, const double *block, double *to)
+{
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < g->count; j++)
+            to[i * k + first + j] = block[(n * (j / g->width) + i) * g->width + j % g->width];
+}
+
+/* One panel of rows: block_out += a·block_v. */
+static void multiply_panel(const kfe_i_thin_matrix *a, const grouping *g, int64_t row, const double *block_v,
+                           double *block_out)
+{
+    for (int64_t col = 0; col < a->cols; col += KFE_STRIP_COLS) {
+        int64_t at = row * a->stride + col;
+        kfe_i_strip s = {.wide = a->wide ? a->wide + at : NULL,
+                         .narrow = a->narrow ? a->narrow + at : NULL,
+                         .stride = a->stride,
+                         .rows = a->rows - row < PANEL ? a->rows - row : PANEL,
+                         .cols = a->cols - col < KFE_STRIP_COLS ? a->cols - col : KFE_STRIP_COLS};
+        for (int64_t i = 0; i < g->groups; i++) {
+            s.v = block_v + (a->cols * i + col) * g->width;
+            s.own_out = block_out + (a->rows * i + row) * g->width;
+            g->way.multiply(g->registers, 0, &s);
+        }
+    }
+}
+
+static void multiply_block(const kfe_context *ctx, const kfe_i_thin_matrix *a, const grouping *g,
                            const double *block_v, double *block_out)
 {
-    panel_fn multiply = best_panel();
-    int64_t lda = a->stride;
-
 #pragma omp parallel for num_threads(kfe_context_threads(ctx)) if (a->rows * a->cols >= SERIAL_ENTRIES)      \
     schedule(dynamic, 1)
     for (int64_t row = 0; row < a->rows; row += PANEL)
-        for (int64_t col = 0; col < a->cols; col += BLOCK)
-            multiply(count, a->rows - row < PANEL ? a->rows - row : PANEL,
-                     a->cols - col < BLOCK ? a->cols - col : BLOCK,
-                     a->wide ? a->wide + row * lda + col : NULL,
-                     a->narrow ? a->narrow + row * lda + col : NULL, lda, block_v + col * KFE_THIN,
-                     block_out + row * KFE_THIN);
+        multiply_panel(a, g, row, block_v, block_out);
 }
 
 void kfe_i_thin_times(const kfe_context *ctx, const kfe_i_thin_matrix *a, const double *v, int64_t k,
@@ -159,10 +92,10 @@ void kfe_i_thin_times(const kfe_context *ctx, const kfe_i_thin_matrix *a, const 
 
     assert(k >= 0 && v != out);
     for (int64_t first = 0; first < k; first += KFE_THIN) {
-        int64_t count = k - first < KFE_THIN ? k - first : KFE_THIN;
-        gather(a->cols, k, first, count, v, block_v);
-        gather(a->rows, k, first, count, out, block_out);
-        multiply_block(ctx, a, count, block_v, block_out);
-        scatter(a->rows, k, first, count, block_out, out);
+        grouping g = group_vectors(k - first < KFE_THIN ? k - first : KFE_THIN);
+        gather(&g, a->cols, k, first, v, block_v);
+        gather(&g, a->rows, k, first, out, block_out);
+        multiply_block(ctx, a, &g, block_v, block_out);
+        scatter(&g, a->rows, k, first, block_out, out);
     }
 }

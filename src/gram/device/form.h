@@ -24,7 +24,7 @@ kfe_status kfe_i_device_wrap(kfe_context *ctx, const kfe_i_kernel_list *kernels,
 kfe_i_device *kfe_i_gram_device(const kfe_i_gram *gram);
 
 /* An operator of the same matrix for many passes on the device of `source`, which it borrows: the whole matrix in double
- * precision, else in single precision, else computed in single precision at every pass. `type` F64 or F32 allows only that one, 0 any;
+ * precision, else in single precision, else as many rows as fit, else computed in single precision at every pass. `type` F64 or F32 allows only that one, 0 any;
  * *out NULL: it does not fit beside `reserve` bytes. */
 kfe_status kfe_i_device_keep(const kfe_i_gram *source, int type, double reserve, kfe_i_gram **out);
 /* The same for an operator on any device or none; the result owns the source, and *source becomes NULL. */
@@ -70,6 +70,11 @@ kfe_device_status kfe_i_fused_fill(const kfe_i_gram *gram, double scale, int64_t
                                    const kfe_device_matrix *out, int how);
 kfe_device_status kfe_i_fused_columns(const kfe_i_gram *gram, double scale, const int64_t *index,
                                       const kfe_device_matrix *out);
+/* The product with the rows and columns from `first` on; v and out have as many rows. */
+kfe_device_status kfe_i_fused_times_from(const kfe_i_gram *gram, kfe_device_type precision, int64_t first,
+                                         int add, const kfe_device_matrix *v, const kfe_device_matrix *out);
+/* Whether the device computes the matrix in single precision as fast as it would read it. */
+int kfe_i_fused_is_fast(const kfe_i_gram *gram);
 kfe_device_status kfe_i_fused_times(const kfe_i_gram *gram, kfe_device_type precision,
                                     const kfe_device_matrix *v, const kfe_device_matrix *out);
 

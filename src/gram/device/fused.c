@@ -15,8 +15,13 @@ typedef struct fused_state {
     kfe_i_device_term *terms;
     int64_t count;
     int left;         /* the device failed: the CPU answers */
+    int narrow;       /* all examples are dense, with few columns */
     double *diagonal; /* NULL until it is asked for */
 } fused_state;
+
+/* Up to so many columns a device computes a Gaussian kernel in single precision as fast as it reads it: on an H200, 1.3 ps against
+ * 1.7 ps for an entry. */
+enum { KFE_NARROW_COLS = 128 };
 
 /* A part of the matrix. */
 typedef struct span {
@@ -280,18 +285,24 @@ cleanup:
 
 /* ---- products and sums ---- */
 
-kfe_device_status kfe_i_fused_times(const kfe_i_gram *gram, kfe_device_type precision,
-                                    const kfe_device_matrix *v, const kfe_device_matrix *out)
+kfe_device_status kfe_i_fused_times_from(const kfe_i_gram *gram, kfe_device_type precision, int64_t first,
+                                         int add, const kfe_device_matrix *v, const kfe_device_matrix *out)
 {
     const fused_state *s = gram->state;
     kfe_device_status status = KFE_DEVICE_OK;
 
     for (int64_t m = 0; m < s->count && status == KFE_DEVICE_OK; m++) {
-        kfe_device_product product = {.precision = precision, .add = m > 0, .v = v, .out = out};
-        kfe_device_range range = {s->terms[m].points, 0, gram->size};
+        kfe_device_product product = {.precision = precision, .add = add || m > 0, .v = v, .out = out};
+        kfe_device_range range = {s->terms[m].points, first, gram->size - first};
         status = s->device->table->times(s->device->handle, &s->terms[m].kernel, range, range, &product);
     }
     return status;
+}
+
+kfe_device_status kfe_i_fused_times(const kfe_i_gram *gram, kfe_device_type precision,
+                                    const kfe_device_matrix *v, const kfe_device_matrix *out)
+{
+    return kfe_i_fused_times_from(gram, precision, 0, 0, v, out);
 }
 
 static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
@@ -371,6 +382,13 @@ kfe_i_device *kfe_i_fused_device(const kfe_i_gram *gram)
     return gram->form == &form && !s->left ? s->device : NULL;
 }
 
+int kfe_i_fused_is_fast(const kfe_i_gram *gram)
+{
+    const fused_state *s = gram->state;
+
+    return s->count == 1 && s->terms[0].kernel.formula.map == KFE_MAP_RBF && s->narrow;
+}
+
 kfe_device_status kfe_i_fused_fill(const kfe_i_gram *gram, double scale, int64_t row,
                                    const kfe_device_matrix *out, int how)
 {
@@ -409,11 +427,14 @@ static kfe_status upload_terms(const kfe_i_kernel_list *kernels, const kfe_i_tab
     int one = kfe_i_gram_tiles(on_cpu, &same, &points);
 
     *result = KFE_DEVICE_OK;
+    s->narrow = 1;
     for (int64_t m = 0; m < kernels->count && *result == KFE_DEVICE_OK; m++) {
         const kfe_i_kernel *kernel = &kernels->items[m];
+        const kfe_i_table *table = &views[kernel->view];
+        s->narrow = s->narrow && table->kind == KFE_TABLE_DENSE && table->cols <= KFE_NARROW_COLS;
         s->terms[m].kernel.weight = kernel->common.weight;
         kernel->def->describe(kernel->settings, &s->terms[m].kernel.formula);
-        KFE_TRY(kfe_i_device_upload_points(s->device, &views[kernel->view], &s->terms[m].kernel.formula,
+        KFE_TRY(kfe_i_device_upload_points(s->device, table, &s->terms[m].kernel.formula,
                                            one ? points->centre : NULL, &s->terms[m].points, result));
     }
 cleanup:

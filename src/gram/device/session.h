@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Use the device that a context asked for: open it at the first need, call its table (gram/device.h), and turn its status into one
- * of the library. Files of this folder call it; methods do not see it.
+ * of the library. Files of this folder call it, and learners that learn on a device; methods do not see it.
  */
 #ifndef KFE_GRAM_DEVICE_SESSION_H
 #define KFE_GRAM_DEVICE_SESSION_H

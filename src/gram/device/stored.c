@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The operator of a kernel matrix in a device's memory, in double or single precision, and of one that is too large for it and is
- * computed in single precision at every pass. policy.c makes them for many passes. Both borrow the operator that computes
- * (fused.c), which answers whatever the matrix does not.
+ * The operator of a kernel matrix in a device's memory, in double or single precision, and of one that is too large for it: as many rows
+ * as fit are kept in single precision, and the rest is computed in single precision at every pass. policy.c makes them for many
+ * passes. All borrow the operator that computes (fused.c), which answers whatever the matrix does not.
  */
 #include <string.h>
 
+#include "core/least.h"
 #include "core/memory.h"
 #include "gram/device/shared.h"
 
@@ -13,12 +14,19 @@ typedef struct kept_state {
     const kfe_i_gram *source; /* fused.c */
     kfe_i_gram *owned;        /* the same, if it is freed with this operator */
     kfe_i_device *device;
-    kfe_device_matrix matrix; /* address 0: computed in single precision, or taken away */
+    kfe_device_matrix matrix; /* its first rows; address 0: computed in single precision, or taken away */
 } kept_state;
 
 static const kfe_i_gram_form form_f64;
 static const kfe_i_gram_form form_f32;
+static const kfe_i_gram_form form_partial;
 static const kfe_i_gram_form form_single;
+
+/* Whether the whole matrix is there. */
+static int is_whole(const kept_state *s)
+{
+    return s->matrix.address && s->matrix.rows == s->matrix.cols;
+}
 
 /* Whether the source must answer: the device gives up on the matrix. */
 static int must_ask_source(const kept_state *s, kfe_device_status result, const char *what,
@@ -42,9 +50,8 @@ static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64
     kfe_device_matrix part = kfe_device_part(s->matrix, row, rows, col, cols);
     kfe_status status = KFE_OK;
 
-    if (!s->matrix.address ||
-        must_ask_source(s, s->device->table->download(s->device->handle, &part, out, stride), "kernel matrix",
-                        &status))
+    if (!is_whole(s) || must_ask_source(s, s->device->table->download(s->device->handle, &part, out, stride),
+                                        "kernel matrix", &status))
         return kfe_i_gram_block(s->source, row, rows, col, cols, out, stride);
     return status;
 }
@@ -68,8 +75,8 @@ static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t 
     const kept_state *s = gram->state;
     kfe_status status = KFE_OK;
 
-    if (!s->matrix.address || must_ask_source(s, download_gathered(s, NULL, gram->size, index, count, out),
-                                              "kernel columns", &status))
+    if (!is_whole(s) || must_ask_source(s, download_gathered(s, NULL, gram->size, index, count, out),
+                                        "kernel columns", &status))
         return kfe_i_gram_columns(s->source, index, count, out);
     return status;
 }
@@ -79,7 +86,7 @@ static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t co
     const kept_state *s = gram->state;
     kfe_status status = KFE_OK;
 
-    if (!s->matrix.address ||
+    if (!is_whole(s) ||
         must_ask_source(s, download_gathered(s, index, count, index, count, out), "kernel values", &status))
         return kfe_i_gram_among(s->source, index, count, out);
     return status;
@@ -92,11 +99,36 @@ static kfe_status diagonal(const kfe_i_gram *gram, double *out)
 
 /* ---- products ---- */
 
+/* With the first rows S and the square L behind and below them:
+ * the first rows of the product are S·v, the others the last columns of S, transposed, times the first rows of v, plus L times the others. */
+static kfe_device_status multiply_parts(const kept_state *s, const kfe_device_matrix *v,
+                                        const kfe_device_matrix *out)
+{
+    const kfe_device_table *table = s->device->table;
+    kfe_device *handle = s->device->handle;
+    kfe_device_status status = KFE_DEVICE_OK;
+    int64_t kept = s->matrix.rows;
+    int64_t left = s->matrix.cols - kept;
+    kfe_device_matrix beside = kfe_device_part(s->matrix, 0, kept, kept, left);
+    kfe_device_matrix v_first = kfe_device_part(*v, 0, kept, 0, v->cols);
+    kfe_device_matrix v_last = kfe_device_part(*v, kept, left, 0, v->cols);
+    kfe_device_matrix out_first = kfe_device_part(*out, 0, kept, 0, v->cols);
+    kfe_device_matrix out_last = kfe_device_part(*out, kept, left, 0, v->cols);
+
+    KFE_DEVICE_TRY(table->gemm(handle, 0, 0, 1, &s->matrix, v, 0, &out_first));
+    KFE_DEVICE_TRY(table->gemm(handle, 1, 0, 1, &beside, &v_first, 0, &out_last));
+    KFE_DEVICE_TRY(kfe_i_fused_times_from(s->source, KFE_DEVICE_F32, kept, 1, &v_last, &out_last));
+cleanup:
+    return status;
+}
+
 static kfe_device_status multiply(const kfe_i_gram *gram, const kfe_device_matrix *v,
                                   const kfe_device_matrix *out)
 {
     const kept_state *s = gram->state;
 
+    if (gram->form == &form_partial)
+        return multiply_parts(s, v, out);
     if (s->matrix.address)
         return s->device->table->gemm(s->device->handle, 0, 0, 1, &s->matrix, v, 0, out);
     return kfe_i_fused_times(s->source, gram->form == &form_single ? KFE_DEVICE_F32 : KFE_DEVICE_F64, v, out);
@@ -143,6 +175,16 @@ static const kfe_i_gram_form form_f32 = {
     .release = release,
     .single = 1,
 };
+static const kfe_i_gram_form form_partial = {
+    .name = "some rows stored on the device in single precision, the others computed",
+    .block = block,
+    .columns = columns,
+    .among = among,
+    .diagonal = diagonal,
+    .times = times,
+    .release = release,
+    .single = 1,
+};
 static const kfe_i_gram_form form_single = {
     .name = "computed on the device in single precision, not stored",
     .block = block,
@@ -156,7 +198,8 @@ static const kfe_i_gram_form form_single = {
 
 static int is_kept(const kfe_i_gram *gram)
 {
-    return gram->form == &form_f64 || gram->form == &form_f32 || gram->form == &form_single;
+    return gram->form == &form_f64 || gram->form == &form_f32 || gram->form == &form_partial ||
+           gram->form == &form_single;
 }
 
 /* ---- making one ---- */
@@ -185,8 +228,38 @@ int kfe_i_device_wide_fits(const kfe_i_gram *source, double reserve)
     return fits(source, KFE_DEVICE_F64, reserve);
 }
 
-/* An operator of this form, with the matrix if `type` is not 0; *out NULL if memory was less than it seemed. */
-static kfe_status make(const kfe_i_gram *source, const kfe_i_gram_form *form, int type, kfe_i_gram **out)
+/* Rows in single precision that fit beside what products need; 0: not worth it. A Gaussian kernel of few columns is computed faster
+ * than it is read. */
+static int64_t rows_that_fit(const kfe_i_gram *source, double reserve)
+{
+    enum { WORTH_IT = 20 }; /* at least a twentieth of the rows, a tenth of the matrix */
+    double beside = reserve > bytes_beside(source) ? reserve : bytes_beside(source);
+    kfe_i_device *device = kfe_i_fused_device(source);
+
+    if (!device || kfe_i_fused_is_fast(source))
+        return 0;
+    double rows = (kfe_i_device_room(device) - beside) / (4.0 * (double)source->size);
+    return rows < (double)source->size / WORTH_IT ? 0 : kfe_i_least((int64_t)rows, source->size);
+}
+
+static kfe_device_status fill_rounded(const kfe_i_gram *gram, double scale, int lower,
+                                      const kfe_device_matrix *out);
+
+static kfe_device_status fill_kept(kept_state *s, kfe_device_type type, int64_t rows)
+{
+    kfe_device_status status = KFE_DEVICE_OK;
+
+    s->device->stage = "computing the kernel matrix";
+    KFE_DEVICE_TRY(kfe_i_device_matrix_new(s->device, rows, s->source->size, type, &s->matrix));
+    KFE_DEVICE_TRY(rows < s->source->size ? fill_rounded(s->source, 1, 0, &s->matrix)
+                                          : kfe_i_device_fill(s->source, 1, 0, &s->matrix));
+cleanup:
+    return status;
+}
+
+/* An operator of this form that keeps so many rows, in this type; *out NULL if memory was less than it seemed. */
+static kfe_status make(const kfe_i_gram *source, const kfe_i_gram_form *form, kfe_device_type type,
+                       int64_t rows, kfe_i_gram **out)
 {
     kfe_status status = KFE_OK;
     kfe_device_status result = KFE_DEVICE_OK;
@@ -195,13 +268,8 @@ static kfe_status make(const kfe_i_gram *source, const kfe_i_gram_form *form, in
     kept_state *s = (*out)->state;
     s->source = source;
     s->device = kfe_i_fused_device(source);
-    if (type != 0) {
-        s->device->stage = "computing the kernel matrix";
-        result =
-            kfe_i_device_matrix_new(s->device, source->size, source->size, (kfe_device_type)type, &s->matrix);
-        if (result == KFE_DEVICE_OK)
-            result = kfe_i_device_fill(source, 1, 0, &s->matrix);
-    }
+    if (rows > 0)
+        result = fill_kept(s, type, rows);
     if (result != KFE_DEVICE_OK && result != KFE_DEVICE_NO_MEMORY)
         KFE_TRY(kfe_i_device_status(s->device, result));
 cleanup:
@@ -216,13 +284,17 @@ kfe_status kfe_i_device_keep(const kfe_i_gram *source, int type, double reserve,
 {
     kfe_status status = KFE_OK;
 
+    int64_t n = source->size;
+
     *out = NULL;
     if (type != KFE_DEVICE_F32 && fits(source, KFE_DEVICE_F64, reserve))
-        KFE_TRY(make(source, &form_f64, KFE_DEVICE_F64, out));
+        KFE_TRY(make(source, &form_f64, KFE_DEVICE_F64, n, out));
     if (!*out && type != KFE_DEVICE_F64 && fits(source, KFE_DEVICE_F32, reserve))
-        KFE_TRY(make(source, &form_f32, KFE_DEVICE_F32, out));
+        KFE_TRY(make(source, &form_f32, KFE_DEVICE_F32, n, out));
+    if (!*out && type == 0 && rows_that_fit(source, reserve) > 0)
+        KFE_TRY(make(source, &form_partial, KFE_DEVICE_F32, rows_that_fit(source, reserve), out));
     if (!*out && type == 0 && kfe_i_fused_device(source))
-        KFE_TRY(make(source, &form_single, 0, out));
+        KFE_TRY(make(source, &form_single, KFE_DEVICE_F32, 0, out));
 cleanup:
     return status;
 }
@@ -246,7 +318,7 @@ kfe_device_matrix kfe_i_device_take(const kfe_i_gram *gram, kfe_device_type type
     kept_state *s = gram->state;
     kfe_device_matrix taken = {0};
 
-    if (is_kept(gram) && s->matrix.address && s->matrix.type == type) {
+    if (is_kept(gram) && is_whole(s) && s->matrix.type == type) {
         taken = s->matrix;
         s->matrix = (kfe_device_matrix){0};
     }
@@ -272,7 +344,7 @@ int64_t kfe_i_device_panel_rows(int64_t n)
     return n > 8192 ? 512 : n / 16 + 1;
 }
 
-/* Panels of values in double precision, each rounded into its place. */
+/* Panels of values in double precision, each rounded into its place; of the first rows if `out` has fewer. */
 static kfe_device_status fill_rounded(const kfe_i_gram *gram, double scale, int lower,
                                       const kfe_device_matrix *out)
 {
@@ -282,8 +354,8 @@ static kfe_device_status fill_rounded(const kfe_i_gram *gram, double scale, int 
     int64_t step = kfe_i_device_panel_rows(gram->size);
 
     KFE_DEVICE_TRY(kfe_i_device_matrix_new(device, step, gram->size, KFE_DEVICE_F64, &panel));
-    for (int64_t row = 0; row < gram->size; row += step) {
-        int64_t rows = gram->size - row < step ? gram->size - row : step;
+    for (int64_t row = 0; row < out->rows; row += step) {
+        int64_t rows = out->rows - row < step ? out->rows - row : step;
         int64_t cols = lower ? row + rows : gram->size;
         kfe_device_matrix from = kfe_device_part(panel, 0, rows, 0, cols);
         kfe_device_matrix to = kfe_device_part(*out, row, rows, 0, cols);

@@ -189,9 +189,24 @@ static kfe_status expand_all(const kfe_i_gram *gram, const double *v, int64_t k,
     return k == 0 ? KFE_OK : settle(gram, expand_host(gram, v, k, out));
 }
 
-/* ZᵀKZ with the indicators Z of the groups. Only these and the sums are moved. */
-static kfe_device_status sum_groups(const kfe_i_gram *gram, const double *indicators, int64_t groups,
-                                    double *out)
+/* z (all × groups) = row place[i] of the identity for every row of the matrix, or zeros for those outside. */
+static kfe_device_status make_indicators(const kfe_i_device *device, const double *identity,
+                                         const int64_t *place, const kfe_device_matrix *z)
+{
+    kfe_device_status status = KFE_DEVICE_OK;
+    kfe_device_matrix rows = {0};
+
+    KFE_DEVICE_TRY(kfe_i_device_matrix_new(device, z->cols + 1, z->cols, KFE_DEVICE_F64, &rows));
+    KFE_DEVICE_TRY(device->table->upload(device->handle, identity, z->cols, &rows));
+    KFE_DEVICE_TRY(device->table->gather(device->handle, &rows, place, NULL, z));
+cleanup:
+    kfe_i_device_matrix_free(device, &rows);
+    return status;
+}
+
+/* ZᵀKZ with the indicators Z of the groups. Only their numbers and the sums are moved. */
+static kfe_device_status sum_groups(const kfe_i_gram *gram, const double *identity, const int64_t *place,
+                                    int64_t groups, double *out)
 {
     const subset_state *s = gram->state;
     kfe_i_device *device = s->shared->device;
@@ -204,7 +219,7 @@ static kfe_device_status sum_groups(const kfe_i_gram *gram, const double *indica
     KFE_DEVICE_TRY(kfe_i_device_matrix_new(device, all, groups, KFE_DEVICE_F64, &z));
     KFE_DEVICE_TRY(kfe_i_device_matrix_new(device, all, groups, KFE_DEVICE_F64, &product));
     KFE_DEVICE_TRY(kfe_i_device_matrix_new(device, groups, groups, KFE_DEVICE_F64, &sums));
-    KFE_DEVICE_TRY(device->table->upload(device->handle, indicators, groups, &z));
+    KFE_DEVICE_TRY(make_indicators(device, identity, place, &z));
     KFE_DEVICE_TRY(device->table->gemm(device->handle, 0, 0, 1, &s->shared->values, &z, 0, &product));
     KFE_DEVICE_TRY(device->table->gemm(device->handle, 1, 0, 1, &z, &product, 0, &sums));
     KFE_DEVICE_TRY(device->table->download(device->handle, &sums, out, groups));
@@ -219,15 +234,20 @@ static kfe_status group_sums(const kfe_i_gram *gram, const int32_t *group, int64
 {
     kfe_status status = KFE_OK;
     const subset_state *s = gram->state;
-    double *indicators = NULL;
+    double *identity = NULL;
+    int64_t *place = NULL;
 
-    KFE_ALLOC_ZERO(gram->ctx, indicators, s->shared->size * groups);
-    for (int64_t i = 0; i < gram->size; i++)
-        indicators[s->index[i] * groups + group[i]] = 1;
+    KFE_ALLOC_ZERO(gram->ctx, identity, (groups + 1) * groups);
+    KFE_ALLOC(gram->ctx, place, s->shared->size);
+    for (int64_t g = 0; g < groups; g++)
+        identity[g * groups + g] = 1;
+    for (int64_t i = 0; i < s->shared->size; i++)
+        place[i] = s->source[i] < gram->size ? group[s->source[i]] : groups;
     s->shared->device->stage = "summing the kernel over classes";
-    KFE_TRY(settle(gram, sum_groups(gram, indicators, groups, out)));
+    KFE_TRY(settle(gram, sum_groups(gram, identity, place, groups, out)));
 cleanup:
-    kfe_i_free(gram->ctx, indicators);
+    kfe_i_free(gram->ctx, identity);
+    kfe_i_free(gram->ctx, place);
     return status;
 }
 

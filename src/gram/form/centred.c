@@ -127,15 +127,21 @@ enum {
     GROUP = 16
 }; /* columns of vectors at a time, so that rows are read in order without memory for the means */
 
+/* Fewer rows are shifted by one thread: starting others would take longer. */
+enum { SERIAL_ROWS = 4096 };
+
 /* out = v minus its column means; out may be v. */
-static void subtract_means(int64_t n, int64_t k, const double *v, double *out)
+static void subtract_means(const kfe_context *ctx, int64_t n, int64_t k, const double *v, double *out)
 {
     for (int64_t first = 0; first < k; first += GROUP) {
         int64_t count = k - first < GROUP ? k - first : GROUP;
         double means[GROUP] = {0};
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = 0; j < count; j++)
-                means[j] += v[i * k + first + j] / (double)n;
+                means[j] += v[i * k + first + j];
+        for (int64_t j = 0; j < count; j++)
+            means[j] /= (double)n;
+#pragma omp parallel for num_threads(kfe_context_threads(ctx)) if (n >= SERIAL_ROWS)
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = 0; j < count; j++)
                 out[i * k + first + j] = v[i * k + first + j] - means[j];
@@ -164,10 +170,10 @@ static void centre_vectors(const centred_state *s, int64_t k, const double *v, d
     if (s->inner->roots)
         subtract_weighted_means(s, k, v, out);
     else
-        subtract_means(s->inner->size, k, v, out);
+        subtract_means(s->inner->ctx, s->inner->size, k, v, out);
 }
 
-static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+static kfe_status multiply(const kfe_i_gram *gram, int single, const double *v, int64_t k, double *out)
 {
     const centred_state *s = gram->state;
     double *shifted = kfe_i_gram_workspace(gram, gram->size * k);
@@ -175,11 +181,21 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
 
     if (shifted) {
         centre_vectors(s, k, v, shifted);
-        status = kfe_i_gram_times(s->inner, shifted, k, out);
+        status = (single ? kfe_i_gram_times_single : kfe_i_gram_times)(s->inner, shifted, k, out);
     }
     if (status == KFE_OK)
         centre_vectors(s, k, out, out);
     return status;
+}
+
+static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    return multiply(gram, 0, v, k, out);
+}
+
+static kfe_status times_single(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    return multiply(gram, 1, v, k, out);
 }
 
 static void release(kfe_i_gram *gram)
@@ -194,6 +210,7 @@ static const kfe_i_gram_form form = {
     .among = among,
     .diagonal = diagonal,
     .times = times,
+    .times_single = times_single,
     .release = release,
 };
 

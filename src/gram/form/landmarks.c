@@ -22,6 +22,8 @@ enum { PANEL = 1024 };
 #define KFE_NEGATIVE_BEYOND_ROUNDING (-10 * KFE_RANK_TOLERANCE)
 /* The same for a factor in single precision. */
 #define KFE_SINGLE_NEGATIVE_BEYOND_ROUNDING (-10 * KFE_SINGLE_RANK_TOLERANCE)
+/* The reciprocal condition number of L from which on sums over C keep eight digits: they lose the square of its inverse. */
+#define KFE_WELL_CONDITIONED 1e-4
 
 typedef struct landmark_state {
     kfe_i_landmark_factor factor;
@@ -127,45 +129,9 @@ cleanup:
     return status;
 }
 
-/* out[i] = ‖row i‖² of a matrix of `rank` columns */
-static void square_rows(kfe_context *ctx, int64_t rows, int64_t rank, const double *matrix, double *out)
-{
-#pragma omp parallel for num_threads(kfe_context_threads(ctx)) if (rows * rank >= 1 << 16) schedule(static)
-    for (int64_t i = 0; i < rows; i++) {
-        double sum = 0;
-        for (int64_t j = 0; j < rank; j++)
-            sum += matrix[i * rank + j] * matrix[i * rank + j];
-        out[i] = sum;
-    }
-}
-
-/* out[i] = ‖F[i, :]‖² */
-static kfe_status squared_rows(const kfe_i_landmark_factor *f, double *out)
-{
-    kfe_status status = KFE_OK;
-    double *panel = NULL;
-    double *scratch = NULL;
-
-    if (f->wide) {
-        square_rows(f->ctx, f->rows, f->rank, f->wide, out);
-        return KFE_OK;
-    }
-    KFE_ALLOC(f->ctx, panel, PANEL * f->rank);
-    KFE_ALLOC(f->ctx, scratch, PANEL * f->count);
-    for (int64_t first = 0; first < f->rows; first += PANEL) {
-        int64_t rows = f->rows - first < PANEL ? f->rows - first : PANEL;
-        KFE_TRY(kfe_i_factor_rows(f, first, rows, panel, scratch));
-        square_rows(f->ctx, rows, f->rank, panel, out + first);
-    }
-cleanup:
-    kfe_i_free(f->ctx, panel);
-    kfe_i_free(f->ctx, scratch);
-    return status;
-}
-
 static kfe_status diagonal(const kfe_i_gram *gram, double *out)
 {
-    return squared_rows(factor_of(gram), out);
+    return kfe_i_factor_squared_rows(factor_of(gram), out);
 }
 
 static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
@@ -410,37 +376,6 @@ cleanup:
     return status;
 }
 
-/* What share of the trace of G the factor leaves, and the most negative diagonal entry of G − FFᵀ, relative to the largest
- * of G. */
-static kfe_status measure_left(const kfe_i_landmark_factor *f, const kfe_i_gram *source, double *left,
-                               double *negative)
-{
-    kfe_status status = KFE_OK;
-    double *exact = NULL;
-    double *kept = NULL;
-    double trace = 0;
-    double rest = 0;
-    double largest = 0;
-
-    KFE_ALLOC(f->ctx, exact, f->rows);
-    KFE_ALLOC(f->ctx, kept, f->rows);
-    KFE_TRY(kfe_i_gram_diagonal(source, exact));
-    KFE_TRY(squared_rows(f, kept));
-    *negative = 0;
-    for (int64_t i = 0; i < f->rows; i++) {
-        trace += fmax(0, exact[i]);
-        rest += fmax(0, exact[i] - kept[i]);
-        largest = fmax(largest, fabs(exact[i]));
-        *negative = fmin(*negative, exact[i] - kept[i]);
-    }
-    *left = trace > 0 ? rest / trace : 0;
-    *negative = largest > 0 ? *negative / largest : 0;
-cleanup:
-    kfe_i_free(f->ctx, exact);
-    kfe_i_free(f->ctx, kept);
-    return status;
-}
-
 /* Starts again from the landmarks alone. */
 static void drop_factor(kfe_i_landmark_factor *f)
 {
@@ -448,8 +383,10 @@ static void drop_factor(kfe_i_landmark_factor *f)
     kfe_i_free(f->ctx, f->spread);
     kfe_i_free(f->ctx, f->wide);
     kfe_i_free(f->ctx, f->narrow);
+    kfe_i_free(f->ctx, f->products);
+    kfe_i_free(f->ctx, f->sums);
     kfe_i_points_free(&f->chosen);
-    f->lower = f->spread = f->wide = NULL;
+    f->lower = f->spread = f->wide = f->products = f->sums = NULL;
     f->narrow = NULL;
     f->source = NULL; /* which the caller owns */
     f->rank = 0;
@@ -534,13 +471,17 @@ static kfe_status make(landmark_state *s, kfe_i_gram *source, const kfe_i_landma
     kfe_i_landmark_factor *f = &s->factor;
     double negative = 0;
 
+    if (plan->streamed)
+        storage = KFE_GRAM_TILED;
     if (storage == KFE_GRAM_F64 && plan->rule == KFE_LANDMARKS_RPCHOLESKY && !plan->index &&
         !kfe_i_landmarks_are_sampled(source->size, plan->count)) {
         KFE_TRY(make_by_pivots(s, source, plan->count, &negative));
     } else {
         KFE_TRY(kfe_i_landmarks_choose(source, plan, f->index, &f->count));
         KFE_TRY(make_factor(f, source, storage, 0));
-        KFE_TRY(measure_left(f, source, &s->left, &negative));
+        if (plan->streamed)
+            return KFE_OK;
+        KFE_TRY(kfe_i_factor_left(f, source, &s->left, &negative));
     }
     if (negative >= (f->narrow ? KFE_SINGLE_NEGATIVE_BEYOND_ROUNDING : KFE_NEGATIVE_BEYOND_ROUNDING))
         return KFE_OK;
@@ -551,7 +492,7 @@ static kfe_status make(landmark_state *s, kfe_i_gram *source, const kfe_i_landma
     drop_factor(f);
     KFE_TRY(fill_up(f, plan->count));
     KFE_TRY(make_factor(f, source, storage, 1));
-    KFE_TRY(measure_left(f, source, &s->left, &negative));
+    KFE_TRY(kfe_i_factor_left(f, source, &s->left, &negative));
 cleanup:
     return status;
 }
@@ -595,7 +536,8 @@ kfe_status kfe_i_gram_landmarks(kfe_context *ctx, kfe_i_gram *source, const kfe_
     s->factor.rows = source->size;
     KFE_ALLOC(ctx, s->factor.index, clamped.count);
     KFE_TRY(make(s, source, &clamped, storage));
-    log_choice(*out, s);
+    if (!plan->streamed)
+        log_choice(*out, s);
     if (s->factor.source)
         source = NULL;
 cleanup:
@@ -605,5 +547,97 @@ cleanup:
         *out = NULL;
     }
     kfe_i_gram_free(source);
+    return status;
+}
+
+/* ---- one pass over F ---- */
+
+kfe_status kfe_i_landmark_stream(const kfe_i_gram *gram, kfe_i_landmark_visit *visit, void *state,
+                                 int *definite)
+{
+    kfe_status status = KFE_OK;
+    landmark_state *s = gram->state;
+    const kfe_i_landmark_factor *f = &s->factor;
+    kfe_i_landmark_rest sums = {0};
+    double negative = 0;
+    double *exact = NULL;
+    double *panel = NULL;
+    double kept[PANEL];
+
+    assert(gram->form == &form && f->source && f->lower);
+    KFE_ALLOC(f->ctx, exact, f->rows);
+    KFE_ALLOC(f->ctx, panel, PANEL * f->count);
+    KFE_TRY(kfe_i_gram_diagonal(f->source, exact));
+    for (int64_t first = 0; first < f->rows; first += PANEL) {
+        int64_t rows = f->rows - first < PANEL ? f->rows - first : PANEL;
+        KFE_TRY(kfe_i_checkpoint(f->ctx, "computing the kernel with the landmarks", first, f->rows));
+        KFE_TRY(kfe_i_factor_rows(f, first, rows, panel, NULL));
+        kfe_i_square_rows(f->ctx, rows, f->rank, panel, kept);
+        kfe_i_add_rest(rows, exact + first, kept, &sums);
+        KFE_TRY(visit(state, first, rows, panel));
+    }
+    kfe_i_share_of_rest(&sums, &s->left, &negative);
+    *definite = negative >= KFE_NEGATIVE_BEYOND_ROUNDING;
+    if (*definite)
+        log_choice(gram, s);
+cleanup:
+    kfe_i_free(f->ctx, exact);
+    kfe_i_free(f->ctx, panel);
+    return status;
+}
+
+kfe_status kfe_i_landmark_takes_kernel_sums(const kfe_i_gram *gram, int *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_landmark_factor *f = factor_of(gram);
+    const kfe_i_kernel *kernel = NULL;
+    const kfe_i_points *points = NULL;
+    double condition = 0;
+
+    *out = 0;
+    if (!f->lower || !f->source || !kfe_i_gram_tiles(f->source, &kernel, &points) ||
+        kernel->def->flags & KFE_HAS_INDEFINITE)
+        return KFE_OK;
+    KFE_TRY(kfe_i_lower_condition(f->ctx, f->rank, f->lower, &condition));
+    *out = condition > KFE_WELL_CONDITIONED;
+    kfe_i_log(f->ctx, KFE_LOG_DEBUG, "landmarks: reciprocal condition number %.1e, so sums are over %s",
+              condition, *out ? "kernel values" : "the factor");
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_landmark_stream_kernel(const kfe_i_gram *gram, kfe_i_landmark_visit *visit, void *state)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_landmark_factor *f = factor_of(gram);
+    double *panel = NULL;
+
+    KFE_ALLOC(f->ctx, panel, PANEL * f->count);
+    for (int64_t first = 0; first < f->rows; first += PANEL) {
+        int64_t rows = f->rows - first < PANEL ? f->rows - first : PANEL;
+        KFE_TRY(kfe_i_checkpoint(f->ctx, "computing the kernel with the landmarks", first, f->rows));
+        KFE_TRY(kfe_i_landmark_kernel_rows(f, f->source, first, rows, panel));
+        KFE_TRY(visit(state, first, rows, panel));
+    }
+cleanup:
+    kfe_i_free(f->ctx, panel);
+    return status;
+}
+
+kfe_status kfe_i_landmark_note_kept(const kfe_i_gram *gram, double kept)
+{
+    kfe_status status = KFE_OK;
+    landmark_state *s = gram->state;
+    double *exact = NULL;
+    double trace = 0;
+
+    KFE_ALLOC(gram->ctx, exact, gram->size);
+    KFE_TRY(kfe_i_gram_diagonal(s->factor.source, exact));
+    for (int64_t i = 0; i < gram->size; i++)
+        trace += exact[i];
+    s->left = trace > 0 ? fmax(0, trace - kept) / trace : 0;
+    log_choice(gram, s);
+cleanup:
+    kfe_i_free(gram->ctx, exact);
     return status;
 }

@@ -4,6 +4,7 @@
 #include "gram/form/landmarks_factor.h"
 
 #include <cblas.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/least.h"
@@ -13,6 +14,8 @@
 
 /* Rows of a panel: large enough for BLAS, small beside the factor. */
 enum { PANEL = 1024 };
+/* Squared pivots of the landmarks' matrix may differ by this factor, if FᵀF is made from CᵀC: some 1e-12 of its size is lost. */
+#define KFE_PIVOT_RATIO 1e3
 
 void kfe_i_landmark_factor_free(kfe_i_landmark_factor *f)
 {
@@ -216,11 +219,39 @@ static void add_products(const kfe_i_landmark_factor *f, int64_t rows, const dou
             sums[j] += panel[i * f->rank + j];
 }
 
+/* Whether L⁻¹(CᵀC)L⁻ᵀ loses few digits against FᵀF: the ratio of pivots is a lower bound of the condition number of the landmarks' matrix. */
+static int is_well_conditioned(const kfe_i_landmark_factor *f)
+{
+    double least = f->lower ? f->lower[0] : 0;
+    double largest = least;
+
+    for (int64_t i = 0; f->lower && i < f->rank; i++) {
+        least = fmin(least, f->lower[i * f->rank + i]);
+        largest = fmax(largest, f->lower[i * f->rank + i]);
+    }
+    return least * least * KFE_PIVOT_RATIO > largest * largest;
+}
+
+/* The same sums for F = CL⁻ᵀ from those for C, at a cost that does not depend on the rows. */
+static void map_products(const kfe_i_landmark_factor *f, double *out, double *sums)
+{
+    blasint r = (blasint)f->rank;
+
+    kfe_i_mirror(f->rank, out);
+    cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, r, r, 1, f->lower, r, out,
+                r);
+    cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, r, r, 1, f->lower, r, out,
+                r);
+    solve_lower(f, CblasNoTrans, 1, sums);
+}
+
 /* out (rank × rank) = FᵀF and sums (rank) = Fᵀe, both zeroed before */
 static kfe_status sum_products(const kfe_i_landmark_factor *f, double *out, double *sums)
 {
     kfe_status status = KFE_OK;
     int64_t r = f->rank;
+    int of_kernel = f->source && is_well_conditioned(
+                                     f); /* a triangular solve for every row costs as much as the products */
     double *panel = NULL;
     double *scratch = NULL;
 
@@ -233,13 +264,17 @@ static kfe_status sum_products(const kfe_i_landmark_factor *f, double *out, doub
         KFE_ALLOC(f->ctx, scratch, PANEL * f->count);
         for (int64_t first = 0; first < f->rows; first += PANEL) {
             int64_t rows = kfe_i_least(PANEL, f->rows - first);
-            KFE_TRY(kfe_i_factor_rows(f, first, rows, panel, scratch));
+            KFE_TRY(kfe_i_checkpoint(f->ctx, "multiplying the factor of the landmarks", first, f->rows));
+            if (of_kernel)
+                KFE_TRY(kfe_i_landmark_kernel_rows(f, f->source, first, rows, panel));
+            else
+                KFE_TRY(kfe_i_factor_rows(f, first, rows, panel, scratch));
             add_products(f, rows, panel, out, sums);
         }
     }
-    for (int64_t i = 0; i < r; i++)
-        for (int64_t j = 0; j < i; j++)
-            out[j * r + i] = out[i * r + j];
+    if (of_kernel)
+        map_products(f, out, sums);
+    kfe_i_mirror(r, out);
 cleanup:
     kfe_i_free(f->ctx, panel);
     kfe_i_free(f->ctx, scratch);
@@ -256,7 +291,6 @@ kfe_status kfe_i_factor_products(kfe_i_landmark_factor *f)
         return KFE_OK;
     KFE_ALLOC_ZERO(f->ctx, products, f->rank * f->rank);
     KFE_ALLOC_ZERO(f->ctx, sums, f->rank);
-    KFE_TRY(kfe_i_checkpoint(f->ctx, "multiplying the factor of the landmarks", 0, 0));
     KFE_TRY(sum_products(f, products, sums));
     f->products = products;
     f->sums = sums;
@@ -264,5 +298,125 @@ kfe_status kfe_i_factor_products(kfe_i_landmark_factor *f)
 cleanup:
     kfe_i_free(f->ctx, products);
     kfe_i_free(f->ctx, sums);
+    return status;
+}
+
+/* ---- what the factor leaves ---- */
+
+/* out[i] = ‖row i‖² of a matrix of `rank` columns */
+void kfe_i_square_rows(kfe_context *ctx, int64_t rows, int64_t rank, const double *matrix, double *out)
+{
+#pragma omp parallel for num_threads(kfe_context_threads(ctx)) if (rows * rank >= 1 << 16) schedule(static)
+    for (int64_t i = 0; i < rows; i++) {
+        double sum = 0;
+        for (int64_t j = 0; j < rank; j++)
+            sum += matrix[i * rank + j] * matrix[i * rank + j];
+        out[i] = sum;
+    }
+}
+
+kfe_status kfe_i_factor_squared_rows(const kfe_i_landmark_factor *f, double *out)
+{
+    kfe_status status = KFE_OK;
+    double *panel = NULL;
+    double *scratch = NULL;
+
+    if (f->wide) {
+        kfe_i_square_rows(f->ctx, f->rows, f->rank, f->wide, out);
+        return KFE_OK;
+    }
+    KFE_ALLOC(f->ctx, panel, PANEL * f->rank);
+    KFE_ALLOC(f->ctx, scratch, PANEL * f->count);
+    for (int64_t first = 0; first < f->rows; first += PANEL) {
+        int64_t rows = f->rows - first < PANEL ? f->rows - first : PANEL;
+        KFE_TRY(kfe_i_factor_rows(f, first, rows, panel, scratch));
+        kfe_i_square_rows(f->ctx, rows, f->rank, panel, out + first);
+    }
+cleanup:
+    kfe_i_free(f->ctx, panel);
+    kfe_i_free(f->ctx, scratch);
+    return status;
+}
+
+/* The most negative entry of G − FFᵀ on the diagonal of some rows, in equal distances: all rows would take a triangular solve each. */
+static kfe_status sample_negative(const kfe_i_landmark_factor *f, const double *exact, double *negative)
+{
+    enum { PLACES = 16, ROWS_AT_PLACE = 64 };
+    kfe_status status = KFE_OK;
+    double kept[ROWS_AT_PLACE];
+    double *panel = NULL;
+    double *scratch = NULL;
+
+    KFE_ALLOC(f->ctx, panel, ROWS_AT_PLACE * f->rank);
+    KFE_ALLOC(f->ctx, scratch, ROWS_AT_PLACE * f->count);
+    for (int64_t place = 0; place < PLACES; place++) {
+        int64_t first = place * f->rows / PLACES;
+        int64_t rows = f->rows - first < ROWS_AT_PLACE ? f->rows - first : ROWS_AT_PLACE;
+        KFE_TRY(kfe_i_factor_rows(f, first, rows, panel, scratch));
+        kfe_i_square_rows(f->ctx, rows, f->rank, panel, kept);
+        for (int64_t i = 0; i < rows; i++)
+            *negative = fmin(*negative, exact[first + i] - kept[i]);
+    }
+cleanup:
+    kfe_i_free(f->ctx, panel);
+    kfe_i_free(f->ctx, scratch);
+    return status;
+}
+
+void kfe_i_add_rest(int64_t rows, const double *exact, const double *kept, kfe_i_landmark_rest *r)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        r->trace += fmax(0, exact[i]);
+        r->rest += fmax(0, exact[i] - kept[i]);
+        r->largest = fmax(r->largest, fabs(exact[i]));
+        r->negative = fmin(r->negative, exact[i] - kept[i]);
+    }
+}
+
+void kfe_i_share_of_rest(const kfe_i_landmark_rest *r, double *left, double *negative)
+{
+    *left = r->trace > 0 ? fmax(0, r->rest) / r->trace : 0;
+    *negative = r->largest > 0 ? r->negative / r->largest : 0;
+}
+
+/* A factor that is not stored gives the trace by FᵀF, which solving needs too. */
+static kfe_status rest_by_products(kfe_i_landmark_factor *f, const double *exact, kfe_i_landmark_rest *r)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_factor_products(f));
+    for (int64_t i = 0; i < f->rows; i++) {
+        r->trace += fmax(0, exact[i]);
+        r->rest += exact[i];
+        r->largest = fmax(r->largest, fabs(exact[i]));
+    }
+    for (int64_t j = 0; j < f->rank; j++)
+        r->rest -= f->products[j * f->rank + j];
+    KFE_TRY(sample_negative(f, exact, &r->negative));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_factor_left(kfe_i_landmark_factor *f, const kfe_i_gram *source, double *left,
+                             double *negative)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_landmark_rest rest = {0};
+    double *exact = NULL;
+    double *kept = NULL;
+
+    KFE_ALLOC(f->ctx, exact, f->rows);
+    KFE_TRY(kfe_i_gram_diagonal(source, exact));
+    if (f->source) {
+        KFE_TRY(rest_by_products(f, exact, &rest));
+    } else {
+        KFE_ALLOC(f->ctx, kept, f->rows);
+        KFE_TRY(kfe_i_factor_squared_rows(f, kept));
+        kfe_i_add_rest(f->rows, exact, kept, &rest);
+    }
+    kfe_i_share_of_rest(&rest, left, negative);
+cleanup:
+    kfe_i_free(f->ctx, exact);
+    kfe_i_free(f->ctx, kept);
     return status;
 }

@@ -39,6 +39,24 @@ kfe_status kfe_i_factor_expand(const kfe_i_landmark_factor *f, const double *z, 
 kfe_status kfe_i_factor_map(const kfe_i_landmark_factor *f, const double *z, int64_t k, double *out);
 /* Makes FᵀF and Fᵀe available in the factor, in one pass at the first call. */
 kfe_status kfe_i_factor_products(kfe_i_landmark_factor *f);
+/* out[i] = ‖F[i, :]‖² */
+kfe_status kfe_i_factor_squared_rows(const kfe_i_landmark_factor *f, double *out);
+/* out[i] = ‖row i of the matrix (rows × rank)‖² */
+void kfe_i_square_rows(kfe_context *ctx, int64_t rows, int64_t rank, const double *matrix, double *out);
+
+/* What a factor leaves of the diagonal of G, row by row. */
+typedef struct kfe_i_landmark_rest {
+    double trace, rest, largest;
+    double negative; /* the most negative diagonal entry of G − FFᵀ */
+} kfe_i_landmark_rest;
+void kfe_i_add_rest(int64_t rows, const double *exact, const double *kept, kfe_i_landmark_rest *rest);
+/* The share of the trace of G that is left, and the most negative entry relative to the largest of G. */
+void kfe_i_share_of_rest(const kfe_i_landmark_rest *rest, double *left, double *negative);
+
+/* What share of the trace of G the factor leaves, and the most negative diagonal entry of G − FFᵀ, relative to the largest
+ * of G. */
+kfe_status kfe_i_factor_left(kfe_i_landmark_factor *f, const kfe_i_gram *source, double *left,
+                             double *negative);
 
 /* The factor of an operator with landmarks; *centred says whether the operator is PFFᵀP. NULL for others. */
 kfe_i_landmark_factor *kfe_i_landmark_factor_of(const kfe_i_gram *gram, int *centred);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operator of a kernel matrix whose lower half is in memory, in double or single precision: what policy.c keeps for many
- * passes. Sums are always in double precision. */
+ * passes. Sums are in double precision, unless products are asked for in single precision. */
 #include <string.h>
 
 #include "core/invariant.h"
@@ -97,6 +97,16 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
     return KFE_OK;
 }
 
+static kfe_status times_single(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    double *work = kfe_i_gram_workspace(gram, kfe_i_symmetric_work(gram->ctx, gram->size));
+
+    if (!work)
+        return kfe_i_lack(gram->ctx);
+    kfe_i_symmetric_times_single(gram->ctx, matrix_of(gram), v, k, out, work);
+    return KFE_OK;
+}
+
 static void release(kfe_i_gram *gram)
 {
     kfe_i_symmetric *a = gram->state;
@@ -112,6 +122,7 @@ static const kfe_i_gram_form form_f64 = {
     .among = among,
     .diagonal = diagonal,
     .times = times,
+    .times_single = times_single,
     .release = release,
 };
 static const kfe_i_gram_form form_f32 = {
@@ -121,6 +132,7 @@ static const kfe_i_gram_form form_f32 = {
     .among = among,
     .diagonal = diagonal,
     .times = times,
+    .times_single = times_single,
     .release = release,
     .single = 1,
 };
@@ -158,23 +170,23 @@ typedef struct fill_job {
     kfe_i_tile_room room;
 } fill_job;
 
-static void fill_panel(const void *user, int64_t row, int thread)
+static void fill_tile(const void *user, int64_t index, int thread)
 {
     const fill_job *job = user;
     double *tile = job->room.work + job->room.own * thread;
     int64_t n = job->matrix->n;
-    int64_t rows = n - row < KFE_TILE_LARGEST ? n - row : KFE_TILE_LARGEST;
+    int64_t row;
+    int64_t col;
 
-    for (int64_t col = 0; col < row + rows; col += KFE_TILE_LARGEST) {
-        int64_t cols = row + rows - col < KFE_TILE_LARGEST ? row + rows - col : KFE_TILE_LARGEST;
-        kfe_i_tile_eval(job->kernel, (kfe_i_range){job->points, row, rows},
-                        (kfe_i_range){job->points, col, cols}, tile, KFE_LARGEST_STRIDE,
-                        tile + job->room.tile);
-        if (col == row)
-            symmetrise(tile, rows);
-        for (int64_t i = 0; i < rows; i++)
-            store_row(job->matrix, row + i, col, cols, tile + i * KFE_LARGEST_STRIDE);
-    }
+    kfe_i_triangle_tile(index, KFE_TILE_LARGEST, &row, &col);
+    int64_t rows = n - row < KFE_TILE_LARGEST ? n - row : KFE_TILE_LARGEST;
+    int64_t cols = n - col < KFE_TILE_LARGEST ? n - col : KFE_TILE_LARGEST;
+    kfe_i_tile_eval(job->kernel, (kfe_i_range){job->points, row, rows}, (kfe_i_range){job->points, col, cols},
+                    tile, KFE_LARGEST_STRIDE, tile + job->room.tile);
+    if (col == row)
+        symmetrise(tile, rows);
+    for (int64_t i = 0; i < rows; i++)
+        store_row(job->matrix, row + i, col, cols, tile + i * KFE_LARGEST_STRIDE);
 }
 
 /* In single precision the dot products are too. */
@@ -190,10 +202,10 @@ static kfe_status fill_from_tiles(const kfe_i_kernel *kernel, const kfe_i_points
     if (a->narrow)
         KFE_TRY(kfe_i_points_narrow(kernel, &narrowed));
     KFE_TRY(kfe_i_tile_room_new(ctx, kernel, &narrowed, &job.room));
+    int64_t tiles = kfe_i_triangle_tiles(a->n, KFE_TILE_LARGEST);
     KFE_TRY(kfe_i_each_panel(
-        ctx,
-        &(kfe_i_panels){"computing the kernel", job.room.threads, a->n, KFE_TILE_LARGEST, KFE_SHARE_FREE},
-        fill_panel, &job));
+        ctx, &(kfe_i_panels){"computing the kernel", job.room.threads, tiles, 1, KFE_SHARE_FREE}, fill_tile,
+        &job));
 cleanup:
     kfe_i_free(ctx, job.room.work);
     kfe_i_free(ctx, narrowed.narrow);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The operator that evaluates its kernel tile by tile at every pass, in O(nd) memory. */
+#include <omp.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -52,16 +53,40 @@ cleanup:
     return status;
 }
 
+/* Diagonals of fewer entries are evaluated by one thread. */
+enum { SERIAL_DIAGONAL = 2048 };
+
+/* A tile of one entry. The distance of a point from itself is zero, which needs no product. */
+static void diagonal_entry(const tiled_state *s, int64_t i, double *out, double *scratch)
+{
+    const kfe_i_kernel_def *def = s->kernel->def;
+    kfe_i_range one = {&s->points, i, 1};
+
+    if (def->base != KFE_BASE_DISTANCE || !def->map) {
+        kfe_i_tile_eval(s->kernel, one, one, out, 1, scratch);
+        return;
+    }
+    *out = 0;
+    def->map(s->kernel->settings, &(kfe_i_tile){.values = out,
+                                                .rows = 1,
+                                                .cols = 1,
+                                                .stride = 1,
+                                                .row_norms = s->points.norms + i,
+                                                .col_norms = s->points.norms + i});
+}
+
 static kfe_status diagonal(const kfe_i_gram *gram, double *out)
 {
     kfe_status status = KFE_OK;
     const tiled_state *s = gram->state;
+    int threads = gram->size < SERIAL_DIAGONAL ? 1 : kfe_i_tile_threads(gram->ctx, s->kernel);
+    int64_t own = kfe_i_tile_scratch(&s->points, &s->points);
     double *scratch = NULL;
 
-    KFE_ALLOC_ZERO(gram->ctx, scratch, kfe_i_tile_scratch(&s->points, &s->points));
+    KFE_ALLOC_ZERO(gram->ctx, scratch, own * threads);
+#pragma omp parallel for num_threads(threads) schedule(static)
     for (int64_t i = 0; i < gram->size; i++)
-        kfe_i_tile_eval(s->kernel, (kfe_i_range){&s->points, i, 1}, (kfe_i_range){&s->points, i, 1}, out + i,
-                        1, scratch);
+        diagonal_entry(s, i, out + i, scratch + own * omp_get_thread_num());
 cleanup:
     kfe_i_free(gram->ctx, scratch);
     return status;

@@ -17,6 +17,7 @@ typedef struct kfe_i_landmark_plan {
     int64_t count; /* 0: no landmarks */
     kfe_i_landmark_rule rule;
     const int64_t *index; /* `count` examples that were chosen before; NULL: the rule chooses */
+    int streamed; /* rows of F are asked for by kfe_i_landmark_stream alone, which also measures what the landmarks leave */
 } kfe_i_landmark_plan;
 
 /* Landmarks of very many rows are chosen from a random sample: so many rows for each landmark, and at least so many in all. */

@@ -3,37 +3,36 @@
  * Leading eigenpairs of an operator.
  *
  * Small problems, and those that want a large part of the spectrum, go to LAPACK. The others are solved by a
- * block Krylov method with thick restarts: V (n × m) is an orthonormal basis, W = GV is kept beside it, and
- * the eigenvectors of VᵀW (Rayleigh-Ritz) give Ritz vectors Vs with residuals Ws − θVs, at no further
- * product. An iteration adds the last block of W, made orthogonal to V, and multiplies it with G; VᵀW only gains the
- * columns of that block. When V is full, its leading Ritz vectors replace it, and W likewise. A block is multiplied in one pass over the operator, at the
- * speed of GEMM; ARPACK multiplies one vector at a time and reads as many bytes for each.
+ * block Krylov method with thick restarts (krylov.h). An iteration adds the last block of W = GV, made orthogonal to V, and
+ * multiplies it with G; VᵀW only gains the columns of that block. When V is full, its leading Ritz vectors replace it, and W
+ * likewise. A block is multiplied in one pass over the operator, at the speed of GEMM; ARPACK multiplies one vector at a
+ * time and reads as many bytes for each.
  *
- * New blocks are made orthonormal by the eigenvectors of their own Gram matrix (Stathopoulos & Wu, 2002), whose
- * eigenvalues also show which directions are only rounding error; this is done twice, because once is not enough.
+ * Products with a matrix that only fits in memory in single precision are in single precision, which saves evaluating it in double
+ * precision each time. When the residuals are as small as the errors of
+ * these products, the leading Ritz vectors are multiplied exactly, and the iteration goes on from their exact residuals. So the
+ * tolerance that is reached is that of exact products, of which two or three are made.
  *
  * A spectrum that falls slowly needs many blocks, and restarts lose part of what they found. So V has room for 25
  * blocks if these take little of the memory, else for ten. Ritz pairs of a large V take as long as a product; they are
- * computed after every third one.
+ * computed again when the residuals, falling as before, should be about to reach their goal.
  *
  * Cost: iterations·(product with b vectors) + O(n m²), memory 2nm doubles; m is 4 to 25 blocks. Iterations do
  * not allocate.
  */
+#include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/invariant.h"
 #include "core/least.h"
 #include "core/memory.h"
-#include "core/resume.h"
-#include "core/rng.h"
-#include "gram/dense/basis.h"
-#include "gram/dense/linalg.h"
 #include "gram/device/form.h"
 #include "gram/device/solve.h"
 #include "gram/form/landmarks.h"
 #include "gram/gram.h"
-#include "gram/solve/space.h"
+#include "gram/solve/krylov.h"
 
 enum {
     DENSE_SIZE = 1000, /* below this LAPACK is as fast, and exact */
@@ -42,9 +41,10 @@ enum {
     BLOCK_LEAST = 16,
     BASIS_BLOCKS = 10,
     BASIS_BLOCKS_MOST = 25, /* if memory is plenty */
-    LARGE_BLOCKS = 10,      /* a basis of this many blocks is large: */
-    CHECK_EVERY = 3,        /* its Ritz pairs are computed only after this many products */
-    BASIS_MOST = 640,       /* more than this beyond k only if a few blocks need it */
+    LARGE_BLOCKS =
+        8, /* a basis of this many blocks is large: its Ritz pairs are not computed after every product */
+    UNCHECKED_MOST = 4, /* products between two computations */
+    BASIS_MOST = 640,   /* more than this beyond k only if a few blocks need it */
     BASIS_BLOCKS_LEAST = 4,
     MAX_PRODUCTS = 200
 };
@@ -52,28 +52,10 @@ enum {
 /* A basis of 25 blocks takes at most this share of the memory that is left. */
 #define KFE_BASIS_SHARE 0.05
 #define KFE_DEVICE_BASIS_SHARE 0.2
-/* Inner products of an image with the basis that are below this share of the largest are rounding. */
-#define KFE_COUPLING_ROUNDING 1e-11
-
-typedef struct eigen_state {
-    kfe_context *ctx;
-    const kfe_i_gram *gram;
-    int64_t n, k, block, capacity; /* capacity: columns of basis and image */
-    int64_t size;                  /* columns in use */
-    kfe_i_space space;             /* where the long vectors are */
-    kfe_i_long basis, image;       /* V and W = GV, n × capacity */
-    kfe_i_long candidate, product; /* n × block, packed: the new block, and G times it */
-    int is_image;                  /* the new block is the image of the last one */
-    kfe_i_long swap;               /* n × (k + block), packed */
-    double *inner;                 /* VᵀGV, capacity × capacity */
-    double *projected;             /* a copy of it, size × size, which the eigensolver destroys */
-    double *ritz_values, *ritz;    /* its leading eigenvalues and vectors, size × found */
-    int64_t found;                 /* as many as a restart may keep */
-    double *small;                 /* capacity × capacity */
-    double *residuals;             /* k + block */
-    double rounding;               /* residuals below this are rounding error of the operator */
-    kfe_i_eigen_work *work;
-} eigen_state;
+/* Residuals below this multiple of what products in single precision put in doubt do not fall much further. */
+#define KFE_DOUBT 3.0
+/* Products in single precision with a larger error than this, relative to the norm, are given up. */
+#define KFE_USEFUL_SINGLE 1e-3
 
 /* ---- dense ---- */
 
@@ -94,408 +76,165 @@ cleanup:
     return status;
 }
 
-/* ---- the basis ---- */
+/* ---- when Ritz pairs are computed ---- */
 
-static kfe_i_span basis_of(const eigen_state *s)
+/* The residual of the last Ritz pairs, and when to compute the next ones. */
+typedef struct schedule {
+    int products, next; /* at the last computation, at the next one */
+    double residual;
+} schedule;
+
+/* A large basis is checked after some of the products, always before a restart, when directions run out, when the next block is made of
+ * residuals, and at the end. */
+static int may_skip_check(const kfe_i_krylov *s, const schedule *plan, int64_t added, int products)
 {
-    return kfe_i_span_of(&s->basis, s->size, s->capacity);
+    return added == s->block && s->size >= LARGE_BLOCKS * s->block && s->size + s->block <= s->capacity &&
+           products < plan->next && !s->corrected && products < MAX_PRODUCTS;
 }
 
-static kfe_i_span image_of(const eigen_state *s)
+/* Residuals fall faster and faster, hence a little less than the number of products that their last rate predicts. */
+static void plan_check(schedule *plan, int products, double residual, double goal)
 {
-    return kfe_i_span_of(&s->image, s->size, s->capacity);
-}
+    double rate = log(plan->residual / residual) / (double)(products - plan->products);
+    double steps = rate > 0 && isfinite(rate) ? 0.7 * log(residual / goal) / rate : UNCHECKED_MOST;
 
-/* The first `count` vectors of memory that is packed. */
-static kfe_i_span packed(const kfe_i_long *memory, int64_t count)
-{
-    return kfe_i_span_of(memory, count, count);
-}
-
-/* candidate (n × count) ← its part orthogonal to the basis. */
-static kfe_status project_out(eigen_state *s, int64_t count)
-{
-    kfe_status status = KFE_OK;
-
-    if (s->size == 0)
-        return KFE_OK;
-    KFE_TRY(kfe_i_space_inner(&s->space, basis_of(s), packed(&s->candidate, count), s->small));
-    KFE_TRY(
-        kfe_i_space_combine(&s->space, -1, basis_of(s), s->small, count, 1, packed(&s->candidate, count)));
-cleanup:
-    return status;
-}
-
-/* The first vector of the basis whose inner product with the image of the last `count` vectors is more than rounding. By symmetry it
- * belongs to the block before the last one, unless that one came from a restart. */
-static int64_t first_coupled(const eigen_state *s, int64_t count)
-{
-    int64_t first = 0;
-    double largest = 0;
-
-    for (int64_t i = 0; i < s->size; i++)
-        for (int64_t j = s->size - count; j < s->size; j++)
-            largest = fmax(largest, fabs(s->inner[i * s->capacity + j]));
-    for (; first < s->size; first++)
-        for (int64_t j = s->size - count; j < s->size; j++)
-            if (!(fabs(s->inner[first * s->capacity + j]) <= KFE_COUPLING_ROUNDING * largest))
-                return first;
-    return first;
-}
-
-/* The same for the image of the last `count` vectors of the basis: VᵀGV already has the inner products, and those that are rounding
- * are left to the second pass. */
-static kfe_status project_out_image(eigen_state *s, int64_t count)
-{
-    int64_t first = first_coupled(s, count);
-    kfe_i_span coupled = {
-        .memory = &s->basis, .first = first, .count = s->size - first, .stride = s->capacity};
-
-    if (coupled.count == 0)
-        return KFE_OK;
-    return kfe_i_space_combine(&s->space, -1, coupled, s->inner + first * s->capacity + s->size - count,
-                               s->capacity, 1, packed(&s->candidate, count));
-}
-
-/* candidate (n × count) ← an orthonormal basis of its columns, as many as are independent. The columns are
- * first brought to unit length, so that small directions are not mistaken for rounding. */
-static kfe_status orthonormalise(eigen_state *s, int64_t *count)
-{
-    kfe_status status = KFE_OK;
-    int64_t c = *count;
-    int64_t kept = 0;
-    double *inner = s->small;
-    double *values = s->ritz_values;
-    double *vectors = s->small + c * c;
-    double *lengths = s->residuals;
-
-    KFE_TRY(kfe_i_space_inner(&s->space, packed(&s->candidate, c), packed(&s->candidate, c), inner));
-    for (int64_t j = 0; j < c; j++)
-        lengths[j] = inner[j * c + j] > 0 ? 1 / sqrt(inner[j * c + j]) : 0;
-    for (int64_t i = 0; i < c; i++)
-        for (int64_t j = 0; j < c; j++)
-            inner[i * c + j] *= lengths[i] * lengths[j];
-    KFE_TRY(kfe_i_symmetric_eigen_with(s->ctx, c, inner, c, values, vectors, s->work));
-    while (kept < c && values[kept] > (double)c * 1e-14 * values[0] && values[kept] > 0)
-        kept++;
-    for (int64_t i = 0; i < c; i++)
-        for (int64_t j = 0; j < kept; j++)
-            vectors[i * c + j] *= lengths[i] / sqrt(values[j]);
-    *count = kept;
-    if (kept == 0)
-        return KFE_OK;
-    KFE_TRY(
-        kfe_i_space_combine(&s->space, 1, packed(&s->candidate, c), vectors, c, 0, packed(&s->swap, kept)));
-    KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->swap, kept), packed(&s->candidate, kept)));
-cleanup:
-    return status;
-}
-
-/* The last `count` rows and columns of VᵀGV, from the product. */
-static kfe_status extend_inner(eigen_state *s, int64_t count)
-{
-    int64_t first = s->size - count;
-    int64_t stride = s->capacity;
-    kfe_status status = kfe_i_space_inner(&s->space, basis_of(s), packed(&s->product, count), s->small);
-
-    for (int64_t i = 0; status == KFE_OK && i < s->size; i++)
-        for (int64_t j = 0; j < count; j++) {
-            double value = s->small[i * count + j];
-            if (i >= first) /* the new block on the diagonal is symmetric only up to rounding */
-                value = (value + s->small[(first + j) * count + i - first]) / 2;
-            s->inner[i * stride + first + j] = s->inner[(first + j) * stride + i] = value;
-        }
-    return status;
-}
-
-/* Adds the candidates that are independent of the basis, and G times them; *count receives their number. */
-static kfe_status extend(eigen_state *s, int64_t *count)
-{
-    kfe_status status = KFE_OK;
-
-    for (int pass = 0; pass < 2 && *count > 0; pass++) {
-        if (pass == 0 && s->is_image)
-            KFE_TRY(project_out_image(s, *count));
-        else
-            KFE_TRY(project_out(s, *count));
-        KFE_TRY(orthonormalise(s, count));
-    }
-    if (*count > s->capacity - s->size) {
-        int64_t all = *count;
-        *count = s->capacity - s->size; /* fewer columns, packed again */
-        KFE_TRY(
-            kfe_i_space_copy(&s->space, kfe_i_span_of(&s->candidate, *count, all), packed(&s->swap, *count)));
-        KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->swap, *count), packed(&s->candidate, *count)));
-    }
-    if (*count == 0)
-        return KFE_OK;
-    KFE_TRY(kfe_i_space_times(&s->space, packed(&s->candidate, *count), packed(&s->product, *count)));
-    kfe_i_span place = {.memory = &s->basis, .first = s->size, .count = *count, .stride = s->capacity};
-    KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->candidate, *count), place));
-    place.memory = &s->image;
-    KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->product, *count), place));
-    s->size += *count;
-    KFE_TRY(extend_inner(s, *count));
-cleanup:
-    return status;
-}
-
-/* ---- Rayleigh-Ritz ---- */
-
-static kfe_status rayleigh_ritz(eigen_state *s)
-{
-    s->found = kfe_i_least(s->size, s->k + s->block);
-    kfe_i_copy_block(s->size, s->size, s->inner, s->capacity, s->projected, s->size);
-    return kfe_i_symmetric_eigen_with(s->ctx, s->size, s->projected, s->found, s->ritz_values, s->ritz,
-                                      s->work);
-}
-
-/* swap (n × count) = W s_j − θ_j V s_j for the leading Ritz pairs; *largest is the largest norm of the first k. */
-static kfe_status find_residuals(eigen_state *s, int64_t count, double *largest)
-{
-    kfe_status status = KFE_OK;
-    int64_t m = s->size;
-    kfe_i_span swap = packed(&s->swap, count);
-
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < count; j++)
-            s->small[i * count + j] = -s->ritz_values[j] * s->ritz[i * s->found + j];
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, image_of(s), s->ritz, s->found, 0, swap));
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, basis_of(s), s->small, count, 1, swap));
-    KFE_TRY(kfe_i_space_squares(&s->space, swap, s->residuals));
-    *largest = 0;
-    for (int64_t j = 0; j < kfe_i_least(s->k, count); j++)
-        *largest = fmax(*largest, sqrt(s->residuals[j]));
-cleanup:
-    return status;
-}
-
-/* Replaces the basis by its leading Ritz vectors, and the image by theirs. */
-static kfe_status restart(eigen_state *s, int64_t keep)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_span swap = packed(&s->swap, keep);
-
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, basis_of(s), s->ritz, s->found, 0, swap));
-    KFE_TRY(kfe_i_space_copy(&s->space, swap, kfe_i_span_of(&s->basis, keep, s->capacity)));
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, image_of(s), s->ritz, s->found, 0, swap));
-    KFE_TRY(kfe_i_space_copy(&s->space, swap, kfe_i_span_of(&s->image, keep, s->capacity)));
-    s->size = keep;
-    for (int64_t i = 0; i < keep; i++)
-        for (int64_t j = 0; j < keep; j++)
-            s->inner[i * s->capacity + j] = i == j ? s->ritz_values[i] : 0;
-cleanup:
-    return status;
+    plan->products = products;
+    plan->residual = residual;
+    plan->next = products + (int)fmax(1, fmin(steps, UNCHECKED_MOST));
 }
 
 /* ---- all together ---- */
 
-static kfe_status random_block(eigen_state *s)
+/* One solve: what is asked, and where it stands. */
+typedef struct search {
+    kfe_i_krylov space;
+    double tolerance; /* relative to the norm */
+    double rounding;  /* residuals below this are rounding error of the operator */
+    int products;
+    double before; /* the residual before the last correction */
+    schedule plan;
+    kfe_i_ritz_error error;
+} search;
+
+static double goal_of(const search *x)
+{
+    return fmax(x->tolerance * x->error.norm, x->rounding);
+}
+
+static int is_reached(const search *x)
+{
+    return x->error.residual + x->error.bound <= goal_of(x);
+}
+
+/* Whether more products in single precision would not bring the residuals nearer to the goal: these are small enough, hidden by the
+ * errors of the products, or fall no longer where these errors may be the reason. */
+static int must_correct(const search *x)
+{
+    const kfe_i_ritz_error *e = &x->error;
+
+    return e->doubt > 0 && (e->residual <= fmax(goal_of(x), KFE_DOUBT * e->doubt) ||
+                            (e->residual <= e->bound && e->residual > 0.5 * x->plan.residual));
+}
+
+/* Single precision is of no use if its errors are large, or if the last correction has not made the residuals much smaller: the
+ * eigenvalues may be so close to each other that its errors decide which vectors lead. */
+static int must_leave_single(const search *x)
+{
+    const kfe_i_krylov *s = &x->space;
+
+    return s->fast && (s->fast_error > KFE_USEFUL_SINGLE * x->error.norm ||
+                       (s->corrected && must_correct(x) && x->error.residual > 0.1 * x->before));
+}
+
+/* Computes the Ritz pairs, and corrects them if that is due. */
+static kfe_status judge(search *x, int last_time)
 {
     kfe_status status = KFE_OK;
-    double *values = NULL;
-    kfe_i_rng rng;
+    kfe_i_krylov *s = &x->space;
 
-    KFE_ALLOC(s->ctx, values, s->n * s->block);
-    kfe_i_rng_init(&rng, kfe_context_seed(s->ctx), KFE_STREAM_EIGEN);
-    for (int64_t i = 0; i < s->n * s->block; i++)
-        values[i] = kfe_i_rng_normal(&rng);
-    KFE_TRY(kfe_i_space_put(&s->space, values, packed(&s->candidate, s->block)));
-cleanup:
-    kfe_i_free(s->ctx, values);
-    return status;
-}
-
-/* The next block: the image of the last one or, after a restart, the residuals of the leading Ritz pairs. */
-static kfe_status next_block(eigen_state *s, int64_t last, int64_t *count)
-{
-    kfe_status status = KFE_OK;
-    double largest = 0;
-
-    s->is_image = s->size + s->block <= s->capacity;
-    *count = s->is_image ? last : kfe_i_least(s->block, s->size);
-    if (s->is_image)
-        return kfe_i_space_copy(&s->space, packed(&s->product, last), packed(&s->candidate, last));
-    int64_t keep = kfe_i_least(s->k + s->block, s->size - s->block);
-    KFE_TRY(find_residuals(s, *count, &largest));
-    KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->swap, *count), packed(&s->candidate, *count)));
-    KFE_TRY(restart(s, keep));
-cleanup:
-    return status;
-}
-
-/* A large basis is checked after some of the products, always before a restart, when directions run out, and at the
- * end. */
-static int may_skip_check(const eigen_state *s, int64_t added, int products)
-{
-    return added == s->block && s->size >= LARGE_BLOCKS * s->block && s->size + s->block <= s->capacity &&
-           products % CHECK_EVERY != 0 && products < MAX_PRODUCTS;
-}
-
-/* The state at the beginning of an iteration. Long vectors may be on a device, so that they are saved from copies. */
-typedef struct saved_vectors {
-    double *basis, *image; /* n × capacity, packed to the columns in use */
-    double *candidate;     /* n × block */
-} saved_vectors;
-
-static kfe_status list_state(eigen_state *s, int64_t *count, int *products, saved_vectors *copy,
-                             kfe_i_loop *loop)
-{
-    kfe_status status = KFE_OK;
-
-    kfe_i_loop_begin(s->ctx, "computing eigenvectors", 0, loop);
-    if (loop->number < 0)
-        return KFE_OK;
-    KFE_ALLOC_ZERO(s->ctx, copy->basis, s->n * s->capacity);
-    KFE_ALLOC_ZERO(s->ctx, copy->image, s->n * s->capacity);
-    KFE_ALLOC_ZERO(s->ctx, copy->candidate, s->n * s->block);
-    memset(s->inner, 0, (size_t)(s->capacity * s->capacity) * sizeof *s->inner);
-    KFE_LOOP_VALUE(loop, s->size);
-    KFE_LOOP_VALUE(loop, s->is_image);
-    KFE_LOOP_VALUE(loop, *count);
-    KFE_LOOP_VALUE(loop, *products);
-    KFE_LOOP_ARRAY(loop, s->inner, s->capacity * s->capacity);
-    KFE_LOOP_ARRAY(loop, copy->basis, s->n * s->capacity);
-    KFE_LOOP_ARRAY(loop, copy->image, s->n * s->capacity);
-    KFE_LOOP_ARRAY(loop, copy->candidate, s->n * s->block);
-cleanup:
-    return status;
-}
-
-static kfe_status save_state(eigen_state *s, int64_t count, const saved_vectors *copy, kfe_i_loop *loop)
-{
-    kfe_status status = KFE_OK;
-
-    if (s->size == 0 || !kfe_i_loop_is_due(loop))
-        return KFE_OK;
-    KFE_TRY(kfe_i_space_get(&s->space, basis_of(s), copy->basis));
-    KFE_TRY(kfe_i_space_get(&s->space, image_of(s), copy->image));
-    KFE_TRY(kfe_i_space_get(&s->space, packed(&s->candidate, count), copy->candidate));
-    KFE_TRY(kfe_i_loop_save(loop));
-cleanup:
-    return status;
-}
-
-static kfe_status restore_state(eigen_state *s, int64_t count, const saved_vectors *copy)
-{
-    kfe_status status = KFE_OK;
-
-    KFE_TRY(kfe_i_space_put(&s->space, copy->basis, basis_of(s)));
-    KFE_TRY(kfe_i_space_put(&s->space, copy->image, image_of(s)));
-    KFE_TRY(kfe_i_space_put(&s->space, copy->candidate, packed(&s->candidate, count)));
-cleanup:
-    return status;
-}
-
-static void free_copies(kfe_context *ctx, saved_vectors *copy)
-{
-    kfe_i_free(ctx, copy->basis);
-    kfe_i_free(ctx, copy->image);
-    kfe_i_free(ctx, copy->candidate);
-}
-
-/* A bound from below of the largest eigenvalue, without its sign; Rayleigh quotients stand for the negative ones. */
-static double norm_of(const eigen_state *s)
-{
-    double norm = fabs(s->ritz_values[0]);
-
-    for (int64_t i = 0; i < s->size; i++)
-        norm = fmax(norm, fabs(s->inner[i * s->capacity + i]));
-    return norm;
-}
-
-static kfe_status iterate(eigen_state *s, double tolerance, double *reached)
-{
-    kfe_status status = KFE_OK;
-    int64_t count = s->block;
-    int products = 0;
-    int converged = 0;
-    int restored = 0;
-    saved_vectors copy = {0};
-    kfe_i_loop loop;
-
-    KFE_TRY(list_state(s, &count, &products, &copy, &loop));
-    KFE_TRY(kfe_i_loop_restore(&loop, &restored));
-    KFE_TRY(restored ? restore_state(s, count, &copy) : random_block(s));
-    for (;;) {
-        int64_t added = count;
-        KFE_TRY(save_state(s, count, &copy, &loop));
-        KFE_TRY(kfe_i_checkpoint(s->ctx, "computing eigenvectors", products, 0));
-        KFE_TRY(extend(s, &added));
-        products++;
-        if (may_skip_check(s, added, products)) {
-            KFE_TRY(next_block(s, added, &count));
-            continue;
+    KFE_TRY(kfe_i_krylov_ritz(s, &x->error));
+    if (s->size >= s->k && !is_reached(x)) {
+        if (!last_time && must_leave_single(x)) {
+            KFE_TRY(kfe_i_krylov_leave_single(s, &x->error));
+            x->products++;
+        } else if (must_correct(x) || (last_time && x->error.doubt > 0)) {
+            x->before = x->error.residual;
+            KFE_TRY(kfe_i_krylov_correct(s, &x->error));
+            x->products++;
         }
-        KFE_TRY(rayleigh_ritz(s));
-        double residual = INFINITY;
-        if (s->size >= s->k)
-            KFE_TRY(find_residuals(s, s->k, &residual));
-        double norm = norm_of(s);
-        *reached = norm > 0 ? residual / norm : 0;
-        converged = *reached <= tolerance || residual <= s->rounding;
-        if (converged || added == 0 || products == MAX_PRODUCTS)
-            break; /* before a restart, after which the Ritz vectors would no longer belong to the basis */
-        KFE_TRY(next_block(s, added, &count));
     }
-    kfe_i_log(s->ctx, KFE_LOG_INFO, "eigenvectors: %d products with blocks of %lld, relative residual %.1e",
-              products, (long long)s->block, *reached);
-    if (!converged)
+    plan_check(&x->plan, x->products, x->error.residual, fmax(goal_of(x), KFE_DOUBT * x->error.doubt));
+cleanup:
+    return status;
+}
+
+static void log_end(const search *x, int converged)
+{
+    const kfe_i_krylov *s = &x->space;
+    double reached = x->error.norm > 0 ? (x->error.residual + x->error.bound) / x->error.norm : 0;
+    char single[64] = "";
+
+    if (s->fast_products > 0)
+        snprintf(single, sizeof single, ", %d of them in single precision", s->fast_products);
+    kfe_i_log(s->ctx, KFE_LOG_INFO, "eigenvectors: %d products with blocks of %lld%s, relative residual %.1e",
+              x->products, (long long)s->block, single, reached);
+    if (!converged || x->tolerance < DBL_EPSILON) /* which no residual reaches */
         kfe_i_log(
             s->ctx, KFE_LOG_WARNING,
             "eigenvectors: the relative residual is %.1e after %d products, not %.1e; the last features are "
             "less exact",
-            *reached, products, tolerance);
+            reached, x->products, x->tolerance);
+}
+
+static kfe_status list_state(search *x, int64_t *count, kfe_i_krylov_copy *copy, kfe_i_loop *loop)
+{
+    kfe_i_loop_begin(x->space.ctx, "computing eigenvectors", 0, loop);
+    KFE_LOOP_VALUE(loop, *count);
+    KFE_LOOP_VALUE(loop, x->products);
+    KFE_LOOP_VALUE(loop, x->before);
+    KFE_LOOP_VALUE(loop, x->plan);
+    return kfe_i_krylov_list(&x->space, loop, copy);
+}
+
+static kfe_status iterate(search *x)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_krylov *s = &x->space;
+    int64_t count = s->block;
+    int restored = 0;
+    kfe_i_krylov_copy copy = {0};
+    kfe_i_loop loop;
+
+    KFE_TRY(list_state(x, &count, &copy, &loop));
+    KFE_TRY(kfe_i_loop_restore(&loop, &restored));
+    KFE_TRY(restored ? kfe_i_krylov_restore(s, count, &copy) : kfe_i_krylov_random(s));
+    for (;;) {
+        int64_t added = count;
+        KFE_TRY(kfe_i_krylov_save(s, count, &copy, &loop));
+        KFE_TRY(kfe_i_checkpoint(s->ctx, "computing eigenvectors", x->products, 0));
+        KFE_TRY(kfe_i_krylov_extend(s, &added));
+        x->products++;
+        if (!may_skip_check(s, &x->plan, added, x->products)) {
+            int last_time = added == 0 || x->products >= MAX_PRODUCTS;
+            KFE_TRY(judge(x, last_time));
+            if (last_time || is_reached(x))
+                break; /* before a restart, after which the Ritz vectors would no longer belong to the basis */
+        }
+        KFE_TRY(kfe_i_krylov_next(s, &count));
+    }
+    log_end(x, is_reached(x));
 cleanup:
-    free_copies(s->ctx, &copy);
+    kfe_i_krylov_copy_free(s->ctx, &copy);
     return status;
 }
 
+/* ---- sizes ---- */
+
 /* Basis, image and blocks; the operator's own workspace is about another block for each thread. */
-static double bytes_needed(const eigen_state *s)
+static double bytes_needed(const kfe_i_krylov *s)
 {
     double blocks = (3.0 + kfe_context_threads(s->ctx)) * (double)(s->block + s->k);
     return 8.0 * (double)s->n * (2.0 * (double)s->capacity + blocks);
-}
-
-static kfe_status allocate(eigen_state *s)
-{
-    kfe_status status = KFE_OK;
-    kfe_context *ctx = s->ctx;
-
-    if (!s->space.device)
-        KFE_TRY(kfe_i_check_memory(ctx, bytes_needed(s), "the block of eigenvectors",
-                                   "raise {memory} or ask for fewer features"));
-    KFE_TRY(kfe_i_long_new(&s->space, s->capacity, &s->basis));
-    KFE_TRY(kfe_i_long_new(&s->space, s->capacity, &s->image));
-    KFE_TRY(kfe_i_long_new(&s->space, s->block, &s->candidate));
-    KFE_TRY(kfe_i_long_new(&s->space, s->block, &s->product));
-    KFE_TRY(kfe_i_long_new(&s->space, s->k + s->block, &s->swap));
-    KFE_ALLOC(ctx, s->inner, s->capacity * s->capacity);
-    KFE_ALLOC(ctx, s->projected, s->capacity * s->capacity);
-    KFE_ALLOC(ctx, s->ritz, s->capacity * s->capacity);
-    KFE_ALLOC(ctx, s->small, 2 * s->capacity * s->capacity);
-    KFE_ALLOC(ctx, s->ritz_values, s->capacity);
-    KFE_ALLOC(ctx, s->residuals, s->k + s->block);
-    KFE_TRY(kfe_i_eigen_work_new(ctx, s->capacity, &s->work));
-cleanup:
-    return status;
-}
-
-static void release(eigen_state *s)
-{
-    kfe_i_long *vectors[] = {&s->basis, &s->image, &s->candidate, &s->product, &s->swap};
-    double **small[] = {&s->inner, &s->ritz, &s->projected, &s->small, &s->residuals, &s->ritz_values};
-
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        kfe_i_long_free(&s->space, vectors[i]);
-    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
-        kfe_i_free(s->ctx, *small[i]);
-        *small[i] = NULL;
-    }
-    kfe_i_eigen_work_free(s->work);
-    s->work = NULL;
-    kfe_i_space_close(&s->space);
 }
 
 static int64_t basis_beyond(int64_t block, int64_t blocks)
@@ -515,7 +254,7 @@ static double memory_for_basis(const kfe_i_gram *gram)
 
 /* A block is never narrower than k: a Krylov space holds no more copies of an eigenvalue than its first block
  * has vectors. */
-static void choose_sizes(const kfe_i_gram *gram, eigen_state *s)
+static void choose_sizes(const kfe_i_gram *gram, kfe_i_krylov *s)
 {
     s->block = s->k + BLOCK_EXTRA > BLOCK_LEAST ? s->k + BLOCK_EXTRA : BLOCK_LEAST;
     s->capacity = kfe_i_least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS_MOST));
@@ -523,75 +262,48 @@ static void choose_sizes(const kfe_i_gram *gram, eigen_state *s)
         s->capacity = kfe_i_least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS));
 }
 
-static kfe_status krylov_eigen(eigen_state *s, int on_device, double tolerance, double *eigenvalues,
-                               double *vectors)
+/* Only where exact products would evaluate the kernel again. On a matrix in double precision a product in single precision takes half the
+ * time, but whole searches with 5,000 and 9,000 examples did not become faster beyond the noise. */
+static int single_pays_off(const kfe_i_space *space)
+{
+    return space->gram != space->exact;
+}
+
+/* `gram` is what multiplies, `exact` the operator whose eigenvectors are asked for. */
+static kfe_status krylov_eigen(search *x, const kfe_i_gram *gram, const kfe_i_gram *exact, int on_device,
+                               double *eigenvalues, double *vectors)
 {
     kfe_status status = KFE_OK;
-    double reached = 0;
+    kfe_i_krylov *s = &x->space;
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(exact);
 
-    KFE_TRY(kfe_i_space_open(s->gram, on_device, 2 * s->capacity * s->capacity, s->block, &s->space));
-    KFE_TRY(allocate(s));
-    KFE_TRY(kfe_i_gram_rounding(
-        kfe_i_gram_centred_inner(s->gram) ? kfe_i_gram_centred_inner(s->gram) : s->gram, &s->rounding));
-    KFE_TRY(iterate(s, tolerance, &reached));
+    KFE_TRY(kfe_i_space_open(gram, exact, on_device, 2 * s->capacity * s->capacity, s->block, &s->space));
+    s->fast = single_pays_off(&s->space);
+    if (!s->space.device)
+        KFE_TRY(kfe_i_check_memory(s->ctx, bytes_needed(s), "the block of eigenvectors",
+                                   "raise {memory} or ask for fewer features"));
+    KFE_TRY(kfe_i_krylov_allocate(s));
+    KFE_TRY(kfe_i_gram_rounding(inner ? inner : exact, &x->rounding));
+    KFE_TRY(iterate(x));
     memcpy(eigenvalues, s->ritz_values, (size_t)s->k * sizeof *eigenvalues);
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, basis_of(s), s->ritz, s->found, 0, packed(&s->swap, s->k)));
-    KFE_TRY(kfe_i_space_get(&s->space, packed(&s->swap, s->k), vectors));
+    KFE_TRY(kfe_i_krylov_vectors(s, vectors));
 cleanup:
     return status;
 }
 
-/* The largest of ‖image_j − value_j·vector_j‖, relative to the largest value. */
-static double relative_residual(int64_t n, int64_t k, const double *values, const double *vectors,
-                                const double *image)
+/* The same on a device, if the operator is on one, and on the CPU if the device gives up. */
+static kfe_status solve(search *x, const kfe_i_gram *gram, const kfe_i_gram *exact, double *eigenvalues,
+                        double *vectors)
 {
-    double largest = 0;
-    double norm = 0;
+    const search fresh = *x;
+    kfe_status status = krylov_eigen(x, gram, exact, 1, eigenvalues, vectors);
 
-    for (int64_t j = 0; j < k; j++) {
-        double sum = 0;
-        for (int64_t i = 0; i < n; i++) {
-            double difference = image[i * k + j] - values[j] * vectors[i * k + j];
-            sum += difference * difference;
-        }
-        largest = fmax(largest, sqrt(sum));
-        norm = fmax(norm, fabs(values[j]));
+    if (status != KFE_OK && x->space.space.gave_up) {
+        kfe_i_krylov_free(&x->space);
+        *x = fresh;
+        status = krylov_eigen(x, gram, exact, 0, eigenvalues, vectors);
     }
-    return norm > 0 ? largest / norm : 0;
-}
-
-/* Corrects eigenvectors that were found on a copy in single precision: Rayleigh-Ritz once more, with the operator
- * itself. Directions that were only rounding error get their true eigenvalue, nearly zero. */
-static kfe_status refine(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
-                         double *vectors)
-{
-    kfe_status status = KFE_OK;
-    kfe_context *ctx = gram->ctx;
-    double *image = NULL;
-    double *rotated = NULL;
-    double *projected = NULL;
-    double *rotation = NULL;
-
-    KFE_ALLOC(ctx, image, gram->size * k);
-    KFE_ALLOC(ctx, rotated, gram->size * k);
-    KFE_ALLOC(ctx, projected, k * k);
-    KFE_ALLOC(ctx, rotation, k * k);
-    KFE_TRY(kfe_i_gram_times(gram, vectors, k, image));
-    kfe_i_inner_products(gram->size, kfe_i_packed(vectors, k), kfe_i_packed(image, k), projected);
-    KFE_TRY(kfe_i_symmetric_eigen(ctx, k, projected, k, eigenvalues, rotation));
-    kfe_i_combine(gram->size, 1, kfe_i_packed(vectors, k), kfe_i_packed(rotation, k), 0, rotated);
-    memcpy(vectors, rotated, (size_t)(gram->size * k) * sizeof *vectors);
-    kfe_i_combine(gram->size, 1, kfe_i_packed(image, k), kfe_i_packed(rotation, k), 0, rotated);
-    double reached = relative_residual(gram->size, k, eigenvalues, vectors, rotated);
-    kfe_i_log(ctx, reached > tolerance ? KFE_LOG_WARNING : KFE_LOG_INFO,
-              "eigenvectors: computed on a copy in single precision to save memory; the relative residual is "
-              "%.1e",
-              reached);
-cleanup:
-    kfe_i_free(ctx, image);
-    kfe_i_free(ctx, rotated);
-    kfe_i_free(ctx, projected);
-    kfe_i_free(ctx, rotation);
+    kfe_i_krylov_free(&x->space);
     return status;
 }
 
@@ -600,7 +312,7 @@ kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance,
 {
     kfe_status status = KFE_OK;
     kfe_i_kept kept = {0};
-    eigen_state s = {.ctx = gram->ctx, .n = gram->size, .k = k};
+    search x = {.tolerance = tolerance, .space = {.ctx = gram->ctx, .n = gram->size, .k = k}};
 
     assert(k >= 1 && k <= gram->size);
     assert(tolerance > 0);
@@ -608,21 +320,11 @@ kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance,
         return kfe_i_landmark_eigen(gram, k, eigenvalues, vectors);
     if (gram->size <= DENSE_SIZE || k > gram->size / DENSE_SHARE)
         return dense_eigen(gram, k, eigenvalues, vectors);
-    choose_sizes(gram, &s);
-    KFE_TRY(kfe_i_gram_keep(gram, bytes_needed(&s), &kept));
-    s.gram = kept.gram;
-    status = krylov_eigen(&s, 1, tolerance, eigenvalues, vectors);
-    if (status != KFE_OK && s.space.gave_up) {
-        release(&s);
-        s.size = s.is_image = 0;
-        status = krylov_eigen(&s, 0, tolerance, eigenvalues, vectors);
-    }
-    if (status != KFE_OK)
-        goto cleanup;
-    if (kept.stored && kfe_i_gram_is_single(kept.stored))
-        KFE_TRY(refine(gram, k, tolerance, eigenvalues, vectors));
+    choose_sizes(gram, &x.space);
+    KFE_TRY(kfe_i_gram_keep(gram, bytes_needed(&x.space), &kept));
+    int narrowed = kept.stored && kfe_i_gram_is_single(kept.stored);
+    KFE_TRY(solve(&x, kept.gram, narrowed ? gram : kept.gram, eigenvalues, vectors));
 cleanup:
-    release(&s);
     kfe_i_gram_keep_free(&kept);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Long vectors in host memory or on a device; eigen.c computes with them. */
+/* Long vectors in host memory or on a device; krylov.c computes with them. */
 #include "gram/solve/space.h"
 
 #include <cblas.h>
@@ -34,11 +34,12 @@ static kfe_status settle(kfe_i_space *space, kfe_device_status result)
     return kfe_i_device_status(space->device, result);
 }
 
-kfe_status kfe_i_space_open(const kfe_i_gram *gram, int device, int64_t small, int64_t most, kfe_i_space *out)
+kfe_status kfe_i_space_open(const kfe_i_gram *gram, const kfe_i_gram *exact, int device, int64_t small,
+                            int64_t most, kfe_i_space *out)
 {
     kfe_status status = KFE_OK;
 
-    *out = (kfe_i_space){.gram = gram, .n = gram->size, .small_count = small};
+    *out = (kfe_i_space){.gram = gram, .exact = exact, .n = gram->size, .small_count = small};
     out->device = device ? kfe_i_gram_device(gram) : NULL;
     if (!out->device)
         return KFE_OK;
@@ -155,16 +156,17 @@ cleanup:
     return status;
 }
 
-static kfe_device_status times_on_device(const kfe_i_space *space, kfe_i_span v, kfe_i_span out)
+static kfe_device_status times_on_device(const kfe_i_space *space, const kfe_i_gram *gram, kfe_i_span v,
+                                         kfe_i_span out)
 {
     kfe_device_status status = KFE_DEVICE_OK;
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(space->gram);
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
     kfe_device_matrix vectors = device_of(space, v);
     kfe_device_matrix product = device_of(space, out);
     kfe_device_matrix shifted = device_of(space, kfe_i_span_of(&space->shifted, v.count, v.count));
 
     if (!inner)
-        return kfe_i_device_times(space->gram, &vectors, &product);
+        return kfe_i_device_times(gram, &vectors, &product);
     KFE_DEVICE_TRY(space->device->table->copy(space->device->handle, &vectors, &shifted));
     KFE_DEVICE_TRY(subtract_means(space, &shifted));
     KFE_DEVICE_TRY(kfe_i_device_times(inner, &shifted, &product));
@@ -173,13 +175,16 @@ cleanup:
     return status;
 }
 
-/* Both are packed. */
-kfe_status kfe_i_space_times(kfe_i_space *space, kfe_i_span v, kfe_i_span out)
+kfe_status kfe_i_space_times(kfe_i_space *space, int fast, kfe_i_span v, kfe_i_span out)
 {
+    const kfe_i_gram *gram = fast ? space->gram : space->exact;
+
+    if (!space->device && fast)
+        return kfe_i_gram_times_single(gram, host_of(v), v.count, host_of(out));
     if (!space->device)
-        return kfe_i_gram_times(space->gram, host_of(v), v.count, host_of(out));
+        return kfe_i_gram_times(gram, host_of(v), v.count, host_of(out));
     space->device->stage = NULL;
-    return settle(space, times_on_device(space, v, out));
+    return settle(space, times_on_device(space, gram, v, out));
 }
 
 kfe_status kfe_i_space_squares(kfe_i_space *space, kfe_i_span v, double *out)

@@ -21,7 +21,8 @@ typedef struct kfe_i_span {
 } kfe_i_span;
 
 typedef struct kfe_i_space {
-    const kfe_i_gram *gram;
+    const kfe_i_gram *gram;  /* multiplies fast */
+    const kfe_i_gram *exact; /* the same operator, or the one of which `gram` is a copy in single precision */
     int64_t n;
     struct kfe_i_device *device; /* NULL: host memory */
     uint64_t small;              /* on the device: room for a small matrix */
@@ -37,8 +38,8 @@ static inline kfe_i_span kfe_i_span_of(const kfe_i_long *memory, int64_t count, 
 
 /* Vectors for this operator: on its device if it has one and `device` is not 0. `small` is the size of the largest small matrix,
  * `most` the number of vectors that are multiplied at once. Close it also after a failure. */
-kfe_status kfe_i_space_open(const kfe_i_gram *gram, int device, int64_t small, int64_t most,
-                            kfe_i_space *out);
+kfe_status kfe_i_space_open(const kfe_i_gram *gram, const kfe_i_gram *exact, int device, int64_t small,
+                            int64_t most, kfe_i_space *out);
 void kfe_i_space_close(kfe_i_space *space);
 kfe_status kfe_i_long_new(kfe_i_space *space, int64_t columns, kfe_i_long *out);
 void kfe_i_long_free(const kfe_i_space *space, kfe_i_long *memory);
@@ -50,8 +51,8 @@ kfe_status kfe_i_space_combine(kfe_i_space *space, double alpha, kfe_i_span a, c
                                int64_t stride, double beta, kfe_i_span c);
 /* to = from, of as many vectors. */
 kfe_status kfe_i_space_copy(kfe_i_space *space, kfe_i_span from, kfe_i_span to);
-/* out = G·v */
-kfe_status kfe_i_space_times(kfe_i_space *space, kfe_i_span v, kfe_i_span out);
+/* out = G·v, exactly or `fast`, in single precision. Both are packed. */
+kfe_status kfe_i_space_times(kfe_i_space *space, int fast, kfe_i_span v, kfe_i_span out);
 /* Σᵢ v[i, j]² for each vector, on the host. */
 kfe_status kfe_i_space_squares(kfe_i_space *space, kfe_i_span v, double *out);
 /* n × count numbers, packed, from and to the host. */

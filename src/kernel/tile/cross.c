@@ -285,25 +285,25 @@ static void symmetrise(double *tile, int64_t rows)
             tile[j * KFE_LARGEST_STRIDE + i] = tile[i * KFE_LARGEST_STRIDE + j];
 }
 
-static void matrix_panel(const void *user, int64_t row, int thread)
+static void matrix_tile(const void *user, int64_t index, int thread)
 {
     const matrix_job *job = user;
     double *tile = job->room.work + job->room.own * thread;
     int64_t n = job->points->table.rows;
-    int64_t rows = kfe_i_least(KFE_TILE_LARGEST, n - row);
+    int64_t row;
+    int64_t col;
 
-    for (int64_t col = 0; col < row + rows; col += KFE_TILE_LARGEST) {
-        int64_t cols = kfe_i_least(KFE_TILE_LARGEST, row + rows - col);
-        kfe_i_tile_eval(job->kernel, (kfe_i_range){job->points, row, rows},
-                        (kfe_i_range){job->points, col, cols}, tile, KFE_LARGEST_STRIDE,
-                        tile + job->room.tile);
-        if (col == row)
-            symmetrise(tile, rows);
-        if (job->wide)
-            place_wide(tile, row, rows, col, cols, n, job->wide);
-        else
-            place_narrow(tile, row, rows, col, cols, n, job->narrow);
-    }
+    kfe_i_triangle_tile(index, KFE_TILE_LARGEST, &row, &col);
+    int64_t rows = kfe_i_least(KFE_TILE_LARGEST, n - row);
+    int64_t cols = kfe_i_least(KFE_TILE_LARGEST, n - col);
+    kfe_i_tile_eval(job->kernel, (kfe_i_range){job->points, row, rows}, (kfe_i_range){job->points, col, cols},
+                    tile, KFE_LARGEST_STRIDE, tile + job->room.tile);
+    if (col == row)
+        symmetrise(tile, rows);
+    if (job->wide)
+        place_wide(tile, row, rows, col, cols, n, job->wide);
+    else
+        place_narrow(tile, row, rows, col, cols, n, job->narrow);
 }
 
 kfe_status kfe_i_self_matrix(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
@@ -313,10 +313,10 @@ kfe_status kfe_i_self_matrix(kfe_context *ctx, const kfe_i_kernel *kernel, const
     matrix_job job = {.kernel = kernel, .points = points, .wide = wide, .narrow = narrow};
 
     KFE_TRY(kfe_i_tile_room_new(ctx, kernel, points, &job.room));
-    KFE_TRY(kfe_i_each_panel(ctx,
-                             &(kfe_i_panels){"computing the kernel", job.room.threads, points->table.rows,
-                                             KFE_TILE_LARGEST, KFE_SHARE_FREE},
-                             matrix_panel, &job));
+    int64_t tiles = kfe_i_triangle_tiles(points->table.rows, KFE_TILE_LARGEST);
+    KFE_TRY(kfe_i_each_panel(
+        ctx, &(kfe_i_panels){"computing the kernel", job.room.threads, tiles, 1, KFE_SHARE_FREE}, matrix_tile,
+        &job));
 cleanup:
     kfe_i_free(ctx, job.room.work);
     return status;

@@ -24,10 +24,15 @@ static void run_batch(const kfe_i_panels *panels, kfe_i_share share, int64_t fir
 #pragma omp parallel for num_threads(useful_threads(panels, last - first)) schedule(dynamic, 1)
         for (int64_t turn = last - 1; turn >= first; turn--)
             run(job, kfe_i_dealt(share, turn) * side, omp_get_thread_num());
-    } else {
-#pragma omp parallel for num_threads(useful_threads(panels, last - first)) schedule(static, 1)
-        for (int64_t turn = first; turn < last; turn++)
-            run(job, kfe_i_dealt(share, turn) * side, omp_get_thread_num());
+        return;
+    }
+    /* The longest first, forwards and backwards in turn: all threads get about as many entries of a triangle. */
+    int threads = useful_threads(panels, last - first);
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int t = 0; t < threads; t++) {
+        kfe_i_share own = {t, threads};
+        for (int64_t i = 0; i < kfe_i_dealt_count(own, last - first); i++)
+            run(job, kfe_i_dealt(share, last - 1 - kfe_i_dealt(own, i)) * side, t);
     }
 }
 

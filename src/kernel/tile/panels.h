@@ -3,13 +3,15 @@
 #ifndef KFE_KERNEL_TILE_PANELS_H
 #define KFE_KERNEL_TILE_PANELS_H
 
+#include <math.h>
+
 #include "core/context.h"
 #include "core/share.h"
 
 typedef void (*kfe_i_panel_fn)(const void *job, int64_t row, int thread);
 
 /* Which thread runs which panel.
- *   FIXED: panel p goes to thread p mod threads. For threads that keep sums of their own: the same number of
+ *   FIXED: panels are dealt to threads, forwards and backwards. For threads that keep sums of their own: the same number of
  *          threads then gives the same bits.
  *   FREE:  the next panel goes to the next free thread. For panels that write to places of their own. */
 typedef enum kfe_i_sharing { KFE_SHARE_FIXED, KFE_SHARE_FREE } kfe_i_sharing;
@@ -28,5 +30,25 @@ kfe_status kfe_i_each_panel(kfe_context *ctx, const kfe_i_panels *panels, kfe_i_
 /* The same for those panels that a process of a cluster is dealt. */
 kfe_status kfe_i_each_dealt_panel(kfe_context *ctx, const kfe_i_panels *panels, kfe_i_share share,
                                   kfe_i_panel_fn run, const void *job);
+
+/* Tiles of the lower triangle, row after row: how many there are, and where one of them lies. As many tiles are as much work, so that they
+ * divide a triangle over threads more evenly than panels. */
+static inline int64_t kfe_i_triangle_tiles(int64_t rows, int64_t side)
+{
+    int64_t panels = (rows + side - 1) / side;
+    return panels * (panels + 1) / 2;
+}
+
+static inline void kfe_i_triangle_tile(int64_t index, int64_t side, int64_t *row, int64_t *col)
+{
+    int64_t panel = (int64_t)((sqrt(8.0 * (double)index + 1) - 1) / 2);
+
+    while (panel * (panel + 1) / 2 > index) /* the root may be rounded */
+        panel--;
+    while ((panel + 1) * (panel + 2) / 2 <= index)
+        panel++;
+    *row = panel * side;
+    *col = (index - panel * (panel + 1) / 2) * side;
+}
 
 #endif

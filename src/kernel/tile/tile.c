@@ -18,6 +18,7 @@
 
 #include "core/invariant.h"
 #include "core/memory.h"
+#include "kernel/tile/panels.h"
 #include "kernel/tile/rows.h"
 
 /* A squared distance below this share of nᵢ + nⱼ, or a sum over sparse coordinates below this share of its terms, is
@@ -61,10 +62,10 @@ kfe_status kfe_i_tile_room_new(kfe_context *ctx, const kfe_i_kernel *kernel, con
 {
     kfe_status status = KFE_OK;
     int64_t rows = points->table.rows, scratch = kfe_i_tile_scratch(points, points);
-    int64_t panels = (rows + KFE_TILE_LARGEST - 1) / KFE_TILE_LARGEST;
+    int64_t tiles = kfe_i_triangle_tiles(rows, KFE_TILE_LARGEST);
     int threads = kfe_i_tile_threads(ctx, kernel);
 
-    out->threads = panels < threads ? (int)panels : threads;
+    out->threads = tiles < threads ? (int)tiles : threads;
     out->tile = (rows < KFE_TILE_LARGEST ? rows : KFE_TILE_LARGEST) * KFE_LARGEST_STRIDE;
     out->own = out->tile + scratch;
     KFE_ALLOC(ctx, out->work, out->own * out->threads);

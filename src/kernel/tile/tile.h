@@ -23,7 +23,7 @@ enum { KFE_LARGEST_STRIDE = KFE_TILE_LARGEST + 8 };
 typedef struct kfe_i_tile_room {
     double *work;
     int64_t tile, own; /* doubles of a tile; of a thread */
-    int threads;       /* that have a panel of KFE_TILE_LARGEST rows */
+    int threads;       /* that have a tile of the lower triangle */
 } kfe_i_tile_room;
 kfe_status kfe_i_tile_room_new(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
                                kfe_i_tile_room *out);

@@ -34,8 +34,14 @@ enum { PANEL_ROWS = 2048 };
 #define KFE_FACTOR_COST 160.0
 /* The same for one product of a vector with XᵀX. */
 #define KFE_VECTOR_COST 0.5
+/* The same for products that read the rows once each, and for the form with a matrix in single precision: its first pass, what the
+ * matrix costs, and exact products with each feature. */
+#define KFE_ROUGH_PASS_COST 0.3
+#define KFE_ROUGH_MATRIX_COST(d, features) (0.6 + (d) / 190 + 0.05 * (features))
 /* Nanoseconds to begin and merge the sums of threads. */
 #define KFE_SUMS_COST 1e5
+/* Tables of fewer numbers are not worth the choice. */
+#define KFE_FEWEST_NUMBERS (1 << 18)
 
 typedef struct compression {
     kfe_i_deflation *d;
@@ -45,22 +51,37 @@ typedef struct compression {
     double *covariance; /* cols × targets: XᵀY, later R⁻ᵀXᵀY */
 } compression;
 
-/* Two passes for each feature, against one product for all. */
+/* Two passes for each feature. */
+static double cost_of_passes(double numbers, int64_t targets, int64_t most)
+{
+    return 2 * (double)most * numbers * KFE_PASS_COST((double)targets);
+}
+
+/* Whether XᵀX in double precision costs less than passes. */
 static int products_repay(int64_t rows, int64_t cols, int64_t targets, int64_t most, double more)
 {
     double d = (double)cols;
     double numbers = (double)rows * d;
-    double passes = 2 * (double)most * numbers * KFE_PASS_COST((double)targets);
-    double product = numbers * KFE_PRODUCT_COST(d) + more;
 
-    return targets > 0 && rows >= 4 * (cols + targets) && product < passes;
+    return targets > 0 && rows >= 4 * (cols + targets) &&
+           numbers * KFE_PRODUCT_COST(d) + more < cost_of_passes(numbers, targets, most);
 }
 
-int kfe_i_products_repay(int64_t rows, int64_t cols, int64_t targets, int64_t most)
+kfe_i_sums_choice kfe_i_pls_choose_sums(int64_t rows, int64_t cols, int64_t targets, int64_t most)
 {
-    double products = KFE_VECTOR_COST * (double)most * (double)cols * (double)cols;
+    double d = (double)cols;
+    double k = (double)most;
+    double numbers = (double)rows * d;
+    double multiply = KFE_VECTOR_COST * k * d * d + KFE_SUMS_COST;
+    double by_rows = numbers * (k + 1) * KFE_ROUGH_PASS_COST;
+    double by_matrix = numbers * KFE_ROUGH_MATRIX_COST(d, k) + multiply;
+    double by_scatter = numbers * KFE_PRODUCT_COST(d) + multiply;
 
-    return products_repay(rows, cols, targets, most, products + KFE_SUMS_COST);
+    if (targets < 1 || most > cols || most >= rows)
+        return KFE_SUMS_NONE;
+    if (numbers >= KFE_FEWEST_NUMBERS && fmin(by_rows, by_matrix) < by_scatter)
+        return by_rows < by_matrix ? KFE_SUMS_ROUGH_ROWS : KFE_SUMS_ROUGH_MATRIX;
+    return products_repay(rows, cols, targets, most, multiply) ? KFE_SUMS_SCATTER : KFE_SUMS_NONE;
 }
 
 static int is_cheaper(const kfe_i_deflation *d)

@@ -128,10 +128,9 @@ kfe_status kfe_i_deflation_pull(const kfe_i_deflation *deflation, const double *
 /* w (n × k) ← (I − QQᵀ)w; k is one or at most the number of targets. */
 void kfe_i_deflation_project_out(const kfe_i_deflation *deflation, double *w, int64_t k);
 /* Lets a table of d + targets rows stand for n examples, where that is faster and as accurate (compress.c). */
-/* Whether forming XᵀX, and a product with it for each of `most` features, takes less time than two passes over the data for
- * each. */
-int kfe_i_products_repay(int64_t rows, int64_t cols, int64_t targets, int64_t most);
 kfe_status kfe_i_deflation_compress(kfe_i_deflation *deflation);
+/* The sums from which `most` features of pls are found fastest, by predicted time. */
+kfe_i_sums_choice kfe_i_pls_choose_sums(int64_t rows, int64_t cols, int64_t targets, int64_t most);
 /* Whether a size, such as the covariance of a direction, is rounding error beside that of the first iteration. The first call
  * sets the latter. */
 int kfe_i_deflation_is_spent(kfe_i_deflation *deflation, double size);

@@ -4,8 +4,8 @@
  * data minus what the features so far explain. Since (I − QQᵀ)Y is the residual target, X_jᵀY is Xᵀ times it, so that only the
  * target is deflated.
  *
- * Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.2. Time: two passes over the data per feature or, where that takes less time, one
- * product XᵀX for all (pls_sums.c, or compress.c if XᵀX has not the digits or examples have weights).
+ * Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.2. Time: one pass over the data per feature or, where that takes less time, one
+ * product XᵀX for all (pls_sums.c); two passes per feature, or compress.c, if sums have not the digits or examples have weights.
  */
 #include "method/deflation/deflation.h"
 #include "method/deflation/pls_sums.h"
@@ -51,11 +51,11 @@ cleanup:
     return status;
 }
 
-static int sums_repay(const void *settings, int64_t examples, int64_t cols, int64_t targets)
+static kfe_i_sums_choice choose_sums(const void *settings, int64_t examples, int64_t cols, int64_t targets)
 {
     const pls_settings *s = settings;
 
-    return s->center && kfe_i_products_repay(examples, cols, targets, features_of(s));
+    return s->center ? kfe_i_pls_choose_sums(examples, cols, targets, features_of(s)) : KFE_SUMS_NONE;
 }
 
 const kfe_i_method kfe_i_method_pls = {
@@ -67,7 +67,7 @@ const kfe_i_method kfe_i_method_pls = {
     .instead = "kpls",
     .params = KFE_PARAM_TABLE(rows, pls_settings),
     .faster_from_sums = 1,
-    .sums_repay = sums_repay,
+    .choose_sums = choose_sums,
     .takes_spectrum = 1,
     .fit = fit,
     .fit_sums = fit_sums,

@@ -8,6 +8,9 @@
  * Then Xr_j are the features of pls.c: r_iᵀSr_j = 0, and w_j is the direction of data and targets less what the features so far explain.
  *
  * Dayal & MacGregor (1997), "Improved PLS algorithms", the second algorithm. Time for k features: k products with S, and O(dk²).
+ * Where S has the digits of single precision only (data/rough_sums.h), the features are found twice: first roughly, then with products
+ * that are exact near the first ones.
+ *
  * Rounding moves τ by about ε·‖S‖·‖r‖², so that a feature with less than 10⁻⁹ of tr(S)‖r‖² is not computed here; nor are directions of
  * targets that are almost explained.
  */
@@ -18,11 +21,16 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/rough_sums.h"
 #include "gram/dense/linalg.h"
 #include "method/shared/stand_in.h"
 
 /* Features keep at least seven digits above this share of tr(S)‖r‖². */
 #define LEAST_SHARE 1e-9
+/* Directions at this distance from those with exact products have products with an error of about 10⁻¹⁰‖S‖: again seven digits. */
+#define LARGEST_DISTANCE 1e-3
+/* How often directions are sharpened before the sums count as unsuitable. */
+enum { MOST_SHARPENINGS = 3 };
 /* Covariances below this share of the first one have lost their digits. */
 #define LEAST_COVARIANCE 1e-7
 
@@ -190,11 +198,60 @@ cleanup:
     return status;
 }
 
+/* All features by the products that the sums give now; *found: how many. */
+static kfe_status find_features(pls_state *s, int64_t *found)
+{
+    kfe_status status = KFE_OK;
+
+    *found = 0;
+    kfe_i_stand_in_products(s->sums, KFE_STAND_IN_CENTRED, s->cross, s->target_squares);
+    for (int64_t j = 0; j < s->most; j++) {
+        int is_left = 0;
+        KFE_TRY(kfe_i_checkpoint(s->ctx, "extracting features", j, s->most));
+        KFE_TRY(choose_direction(s, j, &is_left));
+        if (!is_left || !add_feature(s, j))
+            break;
+        deflate(s, j);
+        *found = j + 1;
+    }
+cleanup:
+    return status;
+}
+
+/* The same with rough sums: features are found again until their products were exact. */
+static kfe_status find_features_sharply(pls_state *s, int64_t *found)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(find_features(s, found));
+    for (int i = 0; s->sums->rough && i < MOST_SHARPENINGS && *found == s->most; i++) {
+        double distance = kfe_i_rough_distance(s->sums);
+        kfe_i_log(s->ctx, KFE_LOG_DEBUG, "pls: directions are %.1e from those with exact products", distance);
+        if (distance <= LARGEST_DISTANCE)
+            return KFE_OK;
+        KFE_TRY(kfe_i_rough_sharpen(s->sums->rough, s->weights, s->most));
+        KFE_TRY(find_features(s, found));
+    }
+    if (s->sums->rough && kfe_i_rough_distance(s->sums) > LARGEST_DISTANCE)
+        *found = 0;
+cleanup:
+    return status;
+}
+
+/* The moments of the model need the products S r_j = τ_jp_j once more. */
+static kfe_status remember_products(pls_state *s)
+{
+    for (int64_t j = 0; j < s->most; j++)
+        cblas_dscal((blasint)s->cols, s->squares[j], s->loads + j * s->cols, 1);
+    return kfe_i_rough_remember(s->sums->rough, s->weights, s->loads, s->most);
+}
+
 kfe_status kfe_i_pls_from_sums(kfe_context *ctx, const kfe_i_sums *sums, int64_t dim, kfe_i_solution *out,
                                int *done)
 {
     kfe_status status = KFE_OK;
     pls_state s = {.ctx = ctx, .sums = sums, .cols = sums->cols, .most = dim};
+    int64_t found = 0;
 
     *done = 0;
     s.targets = kfe_i_stand_in_target_columns(sums, KFE_STAND_IN_CENTRED);
@@ -203,16 +260,13 @@ kfe_status kfe_i_pls_from_sums(kfe_context *ctx, const kfe_i_sums *sums, int64_t
     KFE_TRY(begin(&s));
     if (!isnormal(s.trace) || !isnormal(s.total))
         goto cleanup;
-    for (int64_t j = 0; j < s.most; j++) {
-        int found = 0;
-        KFE_TRY(kfe_i_checkpoint(ctx, "extracting features", j, s.most));
-        KFE_TRY(choose_direction(&s, j, &found));
-        if (!found || !add_feature(&s, j))
-            goto cleanup;
-        deflate(&s, j);
+    KFE_TRY(find_features_sharply(&s, &found));
+    if (found == s.most) {
+        KFE_TRY(make_solution(&s, out));
+        if (sums->rough)
+            KFE_TRY(remember_products(&s));
+        *done = 1;
     }
-    KFE_TRY(make_solution(&s, out));
-    *done = 1;
 cleanup:
     release(&s);
     return status;

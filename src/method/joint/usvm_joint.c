@@ -36,7 +36,8 @@ const kfe_i_method kfe_i_method_usvm_joint = {
     .name = "usvm-joint",
     .summary = "uncorrelated features and SVMs on them, learned together",
     .reference = "Chen et al. 2008, section 4.3",
-    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_PREDICTOR,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_PREDICTOR |
+             KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, usvm_joint_settings),
     .fit = fit,
 };

@@ -37,26 +37,30 @@ typedef struct kfe_i_metric_problem {
     const kfe_i_problem *given; /* kernels, storage and landmarks */
     double ridge;               /* as KFE_CHOSEN_RIDGE_ROW has it (method/ridge/ridge.h) */
     int64_t columns;            /* of the targets */
+    /* Gradients are those of a regression whose ridge is at most this many times the mean diagonal of the kernel matrix, if leave-one-out
+     * chooses the ridge: a larger one, which predicts best while the metric is wrong, smooths interactions away. 0: no limit. */
+    double gradient_ridge;
 } kfe_i_metric_problem;
 
 typedef struct kfe_i_metric_fit {
     kfe_context *ctx;
-    kfe_i_table z;              /* the examples after the map */
-    kfe_i_table support;        /* the rows that have coefficients: all of z, or its landmarks */
-    double *alpha;              /* A on the examples, n × columns */
-    double *landmark_alpha;     /* on the landmarks; NULL: the support is z */
-    const double *coefficients; /* on the support: one of the two */
-    double *mean;               /* columns */
+    kfe_i_table z;           /* the examples after the map */
+    kfe_i_table support;     /* the rows that have coefficients: all of z, or its landmarks */
+    int64_t *landmark_index; /* the examples that are landmarks; NULL: the support is z */
+    double *coefficients;    /* A, on the support */
+    double *steep;           /* those of the regression whose gradients are taken; NULL: it is the same */
+    double *mean;            /* columns */
     double ridge, residual;
-    kfe_i_loo_choice choice;                     /* rows 0: the ridge was given */
-    double landmarks, landmark_rank, trace_left; /* landmarks 0: none */
+    kfe_i_loo_choice choice;          /* rows 0: the ridge was given */
+    int64_t landmarks, landmark_rank; /* landmarks 0: none */
+    double trace_left;
 } kfe_i_metric_fit;
 
 /* Fits the targets y (rows of x × columns). Free the result also after a failure; x must outlive it. */
 kfe_status kfe_i_metric_fit_make(kfe_context *ctx, const kfe_i_metric_problem *problem, const kfe_i_map *map,
                                  const kfe_i_table *x, const double *y, kfe_i_metric_fit *out);
 void kfe_i_metric_fit_free(kfe_i_metric_fit *fit);
-/* Records "ridge", "residual" and the leave-one-out error; for a primal solution, whose model knows no operator, also the landmarks. */
+/* Records "ridge", "residual", the leave-one-out error, and the landmarks if there are any. */
 kfe_status kfe_i_metric_fit_record(const kfe_i_metric_fit *fit, kfe_i_solution *out);
 /* out (rows × columns) = f at the rows of x. */
 kfe_status kfe_i_metric_predict(kfe_context *ctx, const kfe_i_metric_problem *problem,

@@ -77,54 +77,96 @@ cleanup:
     return status;
 }
 
-/* The rows that have coefficients, and these. */
-static kfe_status take_support(const kfe_i_gram *gram, int64_t columns, kfe_i_metric_fit *fit)
+/* The rows that have coefficients. */
+static kfe_status take_support(const kfe_i_gram *gram, kfe_i_metric_fit *fit)
 {
     kfe_status status = KFE_OK;
     kfe_i_landmark_info info;
 
     if (!kfe_i_gram_has_landmarks(gram, &info)) {
         fit->support = kfe_i_table_slice(&fit->z, 0, fit->z.rows);
-        fit->coefficients = fit->alpha;
         return KFE_OK;
     }
-    fit->landmarks = (double)info.count;
-    fit->landmark_rank = (double)info.rank;
+    fit->landmarks = info.count;
+    fit->landmark_rank = info.rank;
     fit->trace_left = info.left;
-    KFE_ALLOC(fit->ctx, fit->landmark_alpha, info.count * columns);
-    KFE_TRY(kfe_i_landmark_coefficients(gram, NULL, gram->size, fit->alpha, columns, fit->landmark_alpha));
+    KFE_ALLOC(fit->ctx, fit->landmark_index, info.count);
+    memcpy(fit->landmark_index, info.index, (size_t)info.count * sizeof *fit->landmark_index);
     KFE_TRY(kfe_i_table_gather(fit->ctx, &fit->z, info.index, info.count, &fit->support));
-    fit->coefficients = fit->landmark_alpha;
 cleanup:
     return status;
 }
 
-/* The ridge and fit->alpha, from targets that are centred and overwritten. Rows with weights are solved for on the weighted operator
- * (kfe_i_gram_weighted). */
-static kfe_status solve(const kfe_i_metric_problem *problem, const kfe_i_gram *gram, const kfe_i_table *x,
-                        double *centred, kfe_i_metric_fit *fit)
+/* The operator that is solved on: of the plain kernel, or of weighted rows (kfe_i_gram_weighted), with their targets. */
+typedef struct linear_system {
+    const kfe_i_gram *plain, *gram;
+    kfe_i_gram *weighted;
+    double *roots; /* of the weights; NULL: ones */
+    int64_t rows, columns;
+    double *right;
+} linear_system;
+
+static void scale_rows(const linear_system *s, double *values)
+{
+    for (int64_t i = 0; s->roots && i < s->rows; i++)
+        cblas_dscal((blasint)s->columns, s->roots[i], values + i * s->columns, 1);
+}
+
+static kfe_status open_system(kfe_context *ctx, const kfe_i_table *x, linear_system *s)
 {
     kfe_status status = KFE_OK;
-    int64_t k = problem->columns;
-    kfe_i_gram *weighted = NULL;
-    double *roots = NULL;
 
-    if (x->weights) {
-        KFE_ALLOC(fit->ctx, roots, x->rows);
-        for (int64_t i = 0; i < x->rows; i++) {
-            roots[i] = sqrt(x->weights[i]);
-            cblas_dscal((blasint)k, roots[i], centred + i * k, 1);
-        }
-        KFE_TRY(kfe_i_gram_weighted(fit->ctx, gram, roots, &weighted));
-        gram = weighted;
-    }
-    KFE_TRY(choose_ridge(problem, gram, centred, fit));
-    KFE_TRY(kfe_i_gram_solve(gram, fit->ridge, centred, k, KFE_TOLERANCE, fit->alpha, &fit->residual));
-    for (int64_t i = 0; roots && i < x->rows; i++)
-        cblas_dscal((blasint)k, roots[i], fit->alpha + i * k, 1);
+    s->gram = s->plain;
+    if (!x->weights)
+        return KFE_OK;
+    KFE_ALLOC(ctx, s->roots, s->rows);
+    for (int64_t i = 0; i < s->rows; i++)
+        s->roots[i] = sqrt(x->weights[i]);
+    scale_rows(s, s->right);
+    KFE_TRY(kfe_i_gram_weighted(ctx, s->plain, s->roots, &s->weighted));
+    s->gram = s->weighted;
 cleanup:
-    kfe_i_gram_free(weighted);
-    kfe_i_free(fit->ctx, roots);
+    return status;
+}
+
+/* *out = the coefficients on the support of a regression with this ridge. */
+static kfe_status solve(const linear_system *s, double ridge, kfe_i_metric_fit *fit, double **out,
+                        double *residual)
+{
+    kfe_status status = KFE_OK;
+    double *alpha = NULL;
+
+    KFE_ALLOC(fit->ctx, alpha, s->rows * s->columns);
+    KFE_TRY(kfe_i_gram_solve(s->gram, ridge, s->right, s->columns, KFE_TOLERANCE, alpha, residual));
+    scale_rows(s, alpha);
+    if (fit->landmarks > 0) {
+        KFE_ALLOC(fit->ctx, *out, fit->landmarks * s->columns);
+        KFE_TRY(kfe_i_landmark_coefficients(s->plain, NULL, s->rows, alpha, s->columns, *out));
+    } else {
+        *out = alpha;
+        alpha = NULL;
+    }
+cleanup:
+    kfe_i_free(fit->ctx, alpha);
+    return status;
+}
+
+/* The regression that predicts and, if its ridge is too large for gradients, one for these. */
+static kfe_status solve_both(const kfe_i_metric_problem *problem, const linear_system *s,
+                             kfe_i_metric_fit *fit)
+{
+    kfe_status status = KFE_OK;
+    double unused = 0;
+    double mean = 0;
+
+    KFE_TRY(choose_ridge(problem, s->gram, s->right, fit));
+    KFE_TRY(solve(s, fit->ridge, fit, &fit->coefficients, &fit->residual));
+    if (problem->gradient_ridge == 0 || fit->choice.rows == 0)
+        return KFE_OK;
+    KFE_TRY(kfe_i_gram_mean_diagonal(s->gram, &mean));
+    if (problem->gradient_ridge * mean < fit->ridge)
+        KFE_TRY(solve(s, problem->gradient_ridge * mean, fit, &fit->steep, &unused));
+cleanup:
     return status;
 }
 
@@ -133,21 +175,24 @@ kfe_status kfe_i_metric_fit_make(kfe_context *ctx, const kfe_i_metric_problem *p
 {
     kfe_status status = KFE_OK;
     kfe_i_gram *gram = NULL;
-    double *centred = NULL;
+    linear_system s = {.rows = x->rows, .columns = problem->columns};
 
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
     KFE_TRY(kfe_i_map_apply(ctx, map, x, &out->z));
     out->z.weights = x->weights;
     KFE_TRY(open_gram(ctx, problem->given, &out->z, &gram));
-    KFE_ALLOC(ctx, centred, x->rows * problem->columns);
-    KFE_ALLOC(ctx, out->alpha, x->rows * problem->columns);
-    KFE_TRY(centre(out, x, problem->columns, y, centred));
-    KFE_TRY(solve(problem, gram, x, centred, out));
-    KFE_TRY(take_support(gram, problem->columns, out));
+    KFE_TRY(take_support(gram, out));
+    KFE_ALLOC(ctx, s.right, s.rows * s.columns);
+    KFE_TRY(centre(out, x, problem->columns, y, s.right));
+    s.plain = gram;
+    KFE_TRY(open_system(ctx, x, &s));
+    KFE_TRY(solve_both(problem, &s, out));
 cleanup:
+    kfe_i_gram_free(s.weighted);
     kfe_i_gram_free(gram);
-    kfe_i_free(ctx, centred);
+    kfe_i_free(ctx, s.roots);
+    kfe_i_free(ctx, s.right);
     return status;
 }
 
@@ -156,8 +201,9 @@ void kfe_i_metric_fit_free(kfe_i_metric_fit *fit)
     if (fit->ctx) {
         kfe_i_table_free(&fit->support);
         kfe_i_table_free(&fit->z);
-        kfe_i_free(fit->ctx, fit->alpha);
-        kfe_i_free(fit->ctx, fit->landmark_alpha);
+        kfe_i_free(fit->ctx, fit->coefficients);
+        kfe_i_free(fit->ctx, fit->steep);
+        kfe_i_free(fit->ctx, fit->landmark_index);
         kfe_i_free(fit->ctx, fit->mean);
     }
     memset(fit, 0, sizeof *fit);
@@ -170,11 +216,8 @@ kfe_status kfe_i_metric_fit_record(const kfe_i_metric_fit *fit, kfe_i_solution *
     KFE_TRY(kfe_i_solution_record(out, "ridge", &fit->ridge, 1));
     KFE_TRY(kfe_i_solution_record(out, "residual", &fit->residual, 1));
     KFE_TRY(kfe_i_loo_record(out, &fit->choice));
-    if (out->kind != KFE_SOLUTION_PRIMAL || fit->landmarks == 0)
-        return KFE_OK;
-    KFE_TRY(kfe_i_solution_record(out, "landmarks", &fit->landmarks, 1));
-    KFE_TRY(kfe_i_solution_record(out, "landmark-rank", &fit->landmark_rank, 1));
-    KFE_TRY(kfe_i_solution_record(out, "landmark-trace-left", &fit->trace_left, 1));
+    if (fit->landmarks > 0)
+        KFE_TRY(kfe_i_solution_record_landmarks(out, fit->landmarks, fit->landmark_rank, fit->trace_left));
 cleanup:
     return status;
 }
@@ -220,7 +263,8 @@ kfe_status kfe_i_metric_gradients(kfe_context *ctx, const kfe_i_metric_problem *
                                   double *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_expansion_sum f = {problem->given->kernels, &fit->support, fit->coefficients, problem->columns};
+    kfe_i_expansion_sum f = {problem->given->kernels, &fit->support,
+                             fit->steep ? fit->steep : fit->coefficients, problem->columns};
     double *inner = NULL;
 
     if (diagonal || !map->values) {

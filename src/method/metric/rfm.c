@@ -5,13 +5,14 @@
  *     f ← kernel ridge regression with the kernel on z = M^(1/2) x
  *     M ← (Σ_c Σ_j ∇f_c(x_j)∇f_c(x_j)ᵀ / n)^power, or its diagonal, normalised
  *
- * so that columns and directions along which the predictor does not vary stop counting in the kernel. A random part of the
+ * so that columns and directions along which the predictor does not vary stop counting in the kernel. If leave-one-out chooses the ridge,
+ * the gradients are those of a regression with a small one (metric.h). A random part of the
  * examples is held out; the iteration that predicts it best is kept, and the regression is fitted again on all examples. With
  * metric=auto, a full and a diagonal metric are both learned, and the held-out examples decide between them.
  *
  * Radhakrishnan, Beaglehole, Pandit & Belkin (2024), "Mechanism for feature learning in neural networks and backpropagation-free
  * machine learning models", Science 383.
- * Time: one solve of the Gram operator and one product O(n²dc) per iteration, c outputs; with m landmarks O(nm(m + dc)).
+ * Time: one solve of the Gram operator, or two, and one product O(n²dc) per iteration, c outputs; with m landmarks O(nm(m + dc)).
  */
 #include <cblas.h>
 #include <math.h>
@@ -38,6 +39,9 @@ static const kfe_i_param rows[] = {
                          "regularisation of the regressions; auto: by leave-one-out, again in each "
                          "iteration (of more than 85 examples, on a sample); thousandth: of the mean "
                          "diagonal of the kernel matrix"),
+    KFE_REAL(kfe_i_rfm_settings, gradient_ridge, "gradient-ridge", "0.01", 0, KFE_REAL_MAX,
+             "ridge=auto: the metric is learned from a regression whose ridge is at most this many times the "
+             "mean diagonal of the kernel matrix; 0: from the one that predicts"),
     KFE_INT_OR(kfe_i_rfm_settings, directions, "directions", "none", 1, KFE_INT_MAX, "none|auto",
                "none=0|auto=-1",
                "none: the features are what the regression predicts, one per target or class; a number: this "
@@ -96,13 +100,15 @@ static kfe_status output_features(kfe_i_rfm *s, kfe_i_solution *out)
     int64_t k = s->target.columns;
     kfe_i_metric_fit fit = {0};
 
-    KFE_TRY(kfe_i_metric_fit_make(s->ctx, &s->problem, &s->best.map, s->x, s->target.values, &fit));
-    KFE_TRY(kfe_i_solution_begin(s->ctx, KFE_SOLUTION_DUAL, s->x->rows, k, out));
+    KFE_TRY(kfe_i_rfm_last_fit(s, &s->best.map, &fit));
+    KFE_TRY(kfe_i_solution_begin(s->ctx, KFE_SOLUTION_DUAL, fit.support.rows, k, out));
+    out->index = fit.landmark_index;
+    fit.landmark_index = NULL;
     KFE_ALLOC(s->ctx, out->offset, k);
     for (int64_t c = 0; c < k; c++) {
         double scale = output_scale(s, c, fit.mean[c], &out->offset[c]);
-        for (int64_t i = 0; i < s->x->rows; i++)
-            out->coefficients[i * k + c] = scale * fit.alpha[i * k + c];
+        for (int64_t i = 0; i < fit.support.rows; i++)
+            out->coefficients[i * k + c] = scale * fit.coefficients[i * k + c];
     }
     KFE_TRY(predict_from_outputs(s, &out->predictor));
     KFE_TRY(kfe_i_map_copy(s->ctx, &s->best.map, &out->map));
@@ -178,7 +184,7 @@ static kfe_status predict_from_directions(kfe_i_rfm *s, const kfe_i_map *map, kf
     kfe_i_metric_fit fit = {0};
     kfe_i_predictor *p = &out->predictor;
 
-    KFE_TRY(kfe_i_metric_fit_make(s->ctx, &s->problem, map, s->x, s->target.values, &fit));
+    KFE_TRY(kfe_i_rfm_last_fit(s, map, &fit));
     KFE_TRY(kfe_i_predictor_begin(s->ctx, KFE_PREDICTOR_EXPANSION, decision_of(s), map->cols, k,
                                   fit.support.rows, p));
     p->classes = s->given->target->task == KFE_TASK_CLASSES ? s->given->target->class_count : 0;
@@ -354,8 +360,11 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
 
     KFE_TRY(check_leaves(&s));
     KFE_TRY(kfe_i_metric_target_make(ctx, "rfm", problem->target, &s.target));
-    s.problem = (kfe_i_metric_problem){
-        .method = "rfm", .given = problem, .ridge = s.settings->ridge, .columns = s.target.columns};
+    s.problem = (kfe_i_metric_problem){.method = "rfm",
+                                       .given = problem,
+                                       .ridge = s.settings->ridge,
+                                       .gradient_ridge = s.settings->gradient_ridge,
+                                       .columns = s.target.columns};
     KFE_TRY(fit_examples(&s, out));
 cleanup:
     kfe_i_rfm_free(&s);

@@ -7,7 +7,7 @@
 
 typedef struct kfe_i_rfm_settings {
     int64_t directions, iterations, leaf_size; /* leaf_size 0: no tree */
-    double power, held_out, ridge, softness;
+    double power, held_out, ridge, gradient_ridge, softness;
 } kfe_i_rfm_settings;
 
 /* What was learned in one iteration. */
@@ -42,6 +42,8 @@ typedef struct kfe_i_rfm {
 kfe_status kfe_i_rfm_hold_out(kfe_i_rfm *s);
 /* Runs the iterations; s->best is the result. */
 kfe_status kfe_i_rfm_search(kfe_i_rfm *s);
+/* The regression on all examples under a map, which predicts; its gradients are not wanted. */
+kfe_status kfe_i_rfm_last_fit(const kfe_i_rfm *s, const kfe_i_map *map, kfe_i_metric_fit *out);
 void kfe_i_rfm_free(kfe_i_rfm *s);
 
 /* Divides the examples by a tree and fits its leaves: a solution of kind KFE_SOLUTION_TREE without a predictor. *divided is 0, and there

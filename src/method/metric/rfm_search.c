@@ -55,8 +55,12 @@ kfe_status kfe_i_rfm_hold_out(kfe_i_rfm *s)
         kfe_i_rng_init(&rng, kfe_context_seed(s->ctx), KFE_STREAM_HELD_OUT);
         kfe_i_rng_choose(&rng, n, n, s->index);
     }
-    KFE_TRY(kfe_i_table_gather(s->ctx, s->x, s->index, s->fit_count, &s->fit_x));
-    KFE_TRY(kfe_i_table_gather(s->ctx, s->x, s->index + s->fit_count, s->held_count, &s->held_x));
+    if (s->held_count == 0) {
+        s->fit_x = kfe_i_table_slice(s->x, 0, n);
+    } else {
+        KFE_TRY(kfe_i_table_gather(s->ctx, s->x, s->index, s->fit_count, &s->fit_x));
+        KFE_TRY(kfe_i_table_gather(s->ctx, s->x, s->index + s->fit_count, s->held_count, &s->held_x));
+    }
     KFE_TRY(divide_weights(s));
     KFE_ALLOC(s->ctx, s->fit_y, s->fit_count * k);
     KFE_ALLOC(s->ctx, s->held_y, s->held_count * k);
@@ -150,6 +154,7 @@ cleanup:
 static kfe_status run_form(kfe_i_rfm *s, kfe_i_metric_form form)
 {
     kfe_status status = KFE_OK;
+    kfe_i_metric_problem problem = s->problem;
     kfe_i_metric_fit fit = {0};
     kfe_i_map map = {0};
     kfe_i_map next = {0};
@@ -163,7 +168,9 @@ static kfe_status run_form(kfe_i_rfm *s, kfe_i_metric_form form)
         map = next;
         memset(&next, 0, sizeof next);
         kfe_i_metric_fit_free(&fit);
-        KFE_TRY(kfe_i_metric_fit_make(s->ctx, &s->problem, &map, &s->fit_x, s->fit_y, &fit));
+        if (t == s->settings->iterations)
+            problem.gradient_ridge = 0;
+        KFE_TRY(kfe_i_metric_fit_make(s->ctx, &problem, &map, &s->fit_x, s->fit_y, &fit));
         KFE_TRY(judge(s, &fit, &map, t, form));
     }
 cleanup:
@@ -194,6 +201,14 @@ kfe_status kfe_i_rfm_search(kfe_i_rfm *s)
     kfe_i_metric_fit_free(&s->first);
 cleanup:
     return status;
+}
+
+kfe_status kfe_i_rfm_last_fit(const kfe_i_rfm *s, const kfe_i_map *map, kfe_i_metric_fit *out)
+{
+    kfe_i_metric_problem problem = s->problem;
+
+    problem.gradient_ridge = 0;
+    return kfe_i_metric_fit_make(s->ctx, &problem, map, s->x, s->target.values, out);
 }
 
 void kfe_i_rfm_free(kfe_i_rfm *s)

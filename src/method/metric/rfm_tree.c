@@ -346,7 +346,7 @@ static kfe_status learn_leaf(const growing *g, const subset *some, kfe_i_tree_le
     own.target.values = some->y; /* borrowed: the target has no context */
     KFE_TRY(kfe_i_rfm_hold_out(&own));
     KFE_TRY(kfe_i_rfm_search(&own));
-    KFE_TRY(kfe_i_metric_fit_make(g->ctx, &own.problem, &own.best.map, &some->x, some->y, &fit));
+    KFE_TRY(kfe_i_rfm_last_fit(&own, &own.best.map, &fit));
     KFE_TRY(take_leaf(g, &fit, out));
     out->map = own.best.map;
     memset(&own.best.map, 0, sizeof own.best.map);

@@ -59,9 +59,7 @@ static kfe_status fill_kernel(svm_mkl *s, const double *d)
 
     KFE_TRY(kfe_i_ridge_weights_factorise(ridge, d));
     KFE_TRY(kfe_i_bank_combine(ridge->bank, ridge->factor.scaled, ridge->factor.panel, k));
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < i; j++)
-            k[j * n + i] = k[i * n + j];
+    kfe_i_mirror(n, k);
     kfe_i_solve_cholesky(n, ridge->factor.lower, n, k);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < i; j++)
@@ -208,6 +206,15 @@ static void keep(void *user)
 
 /* ---- automatic settings ---- */
 
+/* From the lower triangle of a matrix that carries the roots of weights to all of the matrix without them. */
+static void complete_plain(int64_t n, const double *roots, double *values)
+{
+    for (int64_t i = 0; roots && i < n; i++)
+        for (int64_t j = 0; j <= i; j++)
+            values[i * n + j] /= roots[i] * roots[j];
+    kfe_i_mirror(n, values);
+}
+
 /* ξ by leave-one-out on the kernels with equal weights, at which the search starts. */
 static kfe_status choose_xi(svm_mkl *s, const kfe_i_target *target, kfe_i_loo_choice *choice)
 {
@@ -219,9 +226,7 @@ static kfe_status choose_xi(svm_mkl *s, const kfe_i_target *target, kfe_i_loo_ch
 
     KFE_TRY(kfe_i_table_new_dense(ridge->ctx, n, n, &table));
     KFE_TRY(kfe_i_bank_combine(ridge->bank, ridge->result.d, ridge->factor.panel, table.values));
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < i; j++)
-            table.values[j * n + i] = table.values[i * n + j];
+    complete_plain(n, ridge->bank->raw[0]->roots, table.values);
     KFE_TRY(kfe_i_gram_precomputed(ridge->ctx, &table, &gram));
     KFE_TRY(kfe_i_class_ridge(ridge->ctx, "svm-mkl", gram, target, choice));
 cleanup:
@@ -255,7 +260,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     kfe_i_loo_choice choice = {0};
     kfe_i_bank bank = {0};
     svm_mkl s = {.solver = chosen.weights.solver};
-    kfe_i_joint_method method = {.name = "svm-mkl", .find = find, .solve = solve, .keep = keep, .user = &s};
+    kfe_i_joint_method method = {
+        .name = "svm-mkl", .find = find, .solve = solve, .keep = keep, .user = &s, .roots = problem->roots};
 
     KFE_TRY(kfe_i_bank_open(ctx, "svm-mkl", problem, 3, &bank));
     KFE_TRY(kfe_i_ridge_weights_open(ctx, &bank, problem->target->class_count, &s.ridge));
@@ -280,7 +286,7 @@ const kfe_i_method kfe_i_method_svm_mkl = {
     .summary = "uncorrelated features, weights of the kernels, and SVMs, learned together",
     .reference = "Chen et al. 2008, section 5.5",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_WEIGHTS |
-             KFE_HAS_PREDICTOR,
+             KFE_HAS_PREDICTOR | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, svm_mkl_settings),
     .fit = fit,
 };

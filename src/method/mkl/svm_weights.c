@@ -5,7 +5,8 @@
  * Second derivatives come from the free support vectors F (0 < α < C): α_F solves linear equations with K_FF
  * and the condition yᵀα = 0, so that with rᵢ = (Rᵢ)_F and Z = K_FF⁻¹ each SVM adds
  *   r_iᵀ[Z − Z11ᵀZ/(1ᵀZ1)]r_j
- * to ∂²J/∂d_i∂d_j, beside the second derivative of −½aᵀKa itself, which is the caller's.
+ * to ∂²J/∂d_i∂d_j, beside the second derivative of −½aᵀKa itself, which is the caller's. Where K and Rᵢ carry the roots s
+ * of weights (kfe_i_onevsrest_carry), the vector 1 is s.
  *
  * Chapelle & Rakotomamonjy (2008), Second order optimization of kernel parameters.
  */
@@ -92,6 +93,11 @@ static double image_at(const kfe_i_svm_weights *w, int64_t m, int64_t row, int64
     return w->images[(m * w->n + row) * w->k + svm];
 }
 
+static double one_at(const kfe_i_svm_weights *w, int64_t row)
+{
+    return w->svms->roots ? w->svms->roots[row] : 1;
+}
+
 /* K_FF with the ridge, and the columns r_1 … r_p and 1. */
 static void gather_free(kfe_i_svm_weights *w, int64_t svm, int64_t count)
 {
@@ -105,7 +111,7 @@ static void gather_free(kfe_i_svm_weights *w, int64_t svm, int64_t count)
         trace += fabs(row[w->free_set[i]]);
         for (int64_t m = 0; m < w->p; m++)
             w->right[i * width + m] = image_at(w, m, w->free_set[i], svm);
-        w->right[i * width + w->p] = 1;
+        w->right[i * width + w->p] = one_at(w, w->free_set[i]);
     }
     for (int64_t i = 0; i < count; i++)
         w->factor[i * count + i] += RIDGE * trace / (double)count;
@@ -120,7 +126,7 @@ static void add_curvature(kfe_i_svm_weights *w, int64_t svm, int64_t count, doub
 
     memset(sums, 0, (size_t)width * sizeof *sums);
     for (int64_t i = 0; i < count; i++)
-        cblas_daxpy((blasint)width, 1, w->right + i * width, 1, sums, 1);
+        cblas_daxpy((blasint)width, one_at(w, w->free_set[i]), w->right + i * width, 1, sums, 1);
     for (int64_t i = 0; i < count; i++)
         for (int64_t m = 0; m < p; m++)
             cblas_daxpy((blasint)p, image_at(w, m, w->free_set[i], svm), w->right + i * width, 1,

@@ -32,10 +32,9 @@ static double squared_target(const kfe_i_pursuit *p, int64_t i)
 static void empirical_values(const kfe_i_pursuit *p, double *out)
 {
     for (int64_t j = 0; j < p->found.count; j++) {
-        const double *q = p->found.basis + j * p->n;
         double sum = 0;
         for (int64_t i = 0; i < p->n; i++)
-            sum += squared_target(p, i) * q[i] * q[i];
+            sum += squared_target(p, i) * kfe_i_pursuit_entry(p, j, i) * kfe_i_pursuit_entry(p, j, i);
         out[j] = (j ? out[j - 1] : 0) + p->found.lengths[j] * p->found.lengths[j] * sum / (double)p->n;
     }
 }

@@ -6,28 +6,28 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/least.h"
 #include "core/memory.h"
 #include "core/rng.h"
-#include "gram/dense/thin.h"
 #include "method/pursuit/pursuit.h"
 
 /* Entries of a pool that is kept in double precision. */
 #define KFE_SMALL_POOL 3e7
 
-/* Columns evaluated at a time: in host memory, and anywhere at most. */
-enum { CHUNK = 16, CHUNK_MOST = KFE_DEVICE_POOL_CHUNK };
+/* Parts of the columns along the features may take this share of the memory that is left. */
+#define PARTS_SHARE 0.125
 
 /* A residual column whose squared norm is below this share of the whole column's is rounding error: for columns in double
  * precision, and for columns kept in single precision. */
 #define KFE_EXPLAINED DBL_EPSILON
 #define KFE_EXPLAINED_SINGLE 1e-9
 
-static int needs_targets(const kfe_i_pursuit *p)
+int kfe_i_pursuit_needs_targets(const kfe_i_pursuit *p)
 {
     return p->aim != KFE_AIM_VARIANCE;
 }
 
-static int needs_norms(const kfe_i_pursuit *p)
+int kfe_i_pursuit_needs_norms(const kfe_i_pursuit *p)
 {
     return p->aim != KFE_AIM_COVARIANCE || p->sparsity > 1; /* to know which columns are explained */
 }
@@ -43,7 +43,24 @@ int64_t kfe_i_pool_size(const kfe_i_pursuit *p)
 
 int kfe_i_pool_is_small(const kfe_i_pursuit *p, int64_t size)
 {
-    return (double)size * (double)p->n <= KFE_SMALL_POOL || p->sparsity > 1;
+    int64_t rows = p->part ? p->part->total : p->n;
+
+    return (double)size * (double)rows <= KFE_SMALL_POOL || p->sparsity > 1;
+}
+
+/* Bytes of an entry of the pool, so that it fits beside the basis; 0: it does not. Processes that divide the rows agree on the least. */
+static kfe_status choose_width(const kfe_i_pool *pool, double *bytes)
+{
+    const kfe_i_pursuit *p = pool->pursuit;
+    double available = (double)kfe_i_memory_left(pool->ctx) - 8.0 * (double)p->n * (double)p->targets;
+    double entries = (double)kfe_i_slabs_entries(&p->slabs, pool->size);
+
+    *bytes = 0;
+    if (!p->settings->low_memory && kfe_i_pool_is_small(p, pool->size) && 8 * entries <= available)
+        *bytes = 8;
+    else if (!p->settings->low_memory && 4 * entries <= available)
+        *bytes = 4;
+    return p->part ? kfe_i_cluster_least(pool->ctx, bytes) : KFE_OK;
 }
 
 /* Keeps the columns in double precision while the pool is small; else in single precision, which is enough to choose by and
@@ -52,11 +69,8 @@ static kfe_status choose_storage(kfe_i_pool *pool)
 {
     kfe_status status = KFE_OK;
     const kfe_i_pursuit *p = pool->pursuit;
-    double available =
-        (double)kfe_i_memory_left(pool->ctx) - 8.0 * (double)p->n * (double)(CHUNK + 2 * p->targets);
-    double entries = (double)pool->size * (double)p->n;
-
     int small = kfe_i_pool_is_small(p, pool->size);
+    double bytes = 0;
 
     if (p->device_pool) {
         kfe_i_log(pool->ctx, KFE_LOG_INFO, "%s: a pool of %lld columns on %s, kept in %s precision",
@@ -64,10 +78,11 @@ static kfe_status choose_storage(kfe_i_pool *pool)
                   small ? "double" : "single");
         return KFE_OK;
     }
-    if (!p->settings->low_memory && small && 8 * entries <= available)
-        KFE_ALLOC(pool->ctx, pool->columns.wide, pool->size * p->n);
-    else if (!p->settings->low_memory && 4 * entries <= available)
-        KFE_ALLOC(pool->ctx, pool->columns.narrow, pool->size * p->n);
+    KFE_TRY(choose_width(pool, &bytes));
+    if (bytes == 8)
+        KFE_ALLOC(pool->ctx, pool->columns.wide, kfe_i_slabs_entries(&p->slabs, pool->size));
+    else if (bytes == 4)
+        KFE_ALLOC(pool->ctx, pool->columns.narrow, kfe_i_slabs_entries(&p->slabs, pool->size));
     kfe_i_log(pool->ctx, KFE_LOG_DEBUG, "%s: a pool of %lld columns, %s", p->method, (long long)pool->size,
               pool->columns.wide     ? "kept in double precision"
               : pool->columns.narrow ? "kept in single precision"
@@ -95,89 +110,23 @@ static void shuffle_examples(kfe_i_pool *pool)
 
 /* ---- columns ---- */
 
-/* Evaluates the columns of `count` ≤ CHUNK places into columns.chunk (n × count). */
-static kfe_status evaluate(kfe_i_pool *pool, const int64_t *places, int64_t count)
-{
-    int64_t index[CHUNK];
-
-    for (int64_t c = 0; c < count; c++)
-        index[c] = pool->example[places[c]];
-    return kfe_i_pursuit_columns(pool->pursuit, index, count, pool->columns.chunk);
-}
-
-/* Rows of a chunk that are worked on while they are in cache. */
-enum { BLOCK = 512 };
-
-/* Stores the columns of the chunk at their places; squares[count]: their squared norms, summed block by block so that the number
- * of threads does not matter. */
-static void store(kfe_i_pool *pool, const int64_t *places, int64_t count, double *partial, double *squares)
-{
-    int64_t n = pool->pursuit->n;
-    int64_t blocks = (n + BLOCK - 1) / BLOCK;
-
-#pragma omp parallel for num_threads(kfe_context_threads(pool->ctx)) schedule(static)
-    for (int64_t b = 0; b < blocks; b++) {
-        int64_t last = (b + 1) * BLOCK < n ? (b + 1) * BLOCK : n;
-        for (int64_t c = 0; c < count; c++) {
-            double sum = 0;
-            for (int64_t i = b * BLOCK; i < last; i++) {
-                double value = pool->columns.chunk[i * count + c];
-                if (pool->columns.narrow) {
-                    pool->columns.narrow[places[c] * n + i] = (float)value;
-                    value = (double)(float)value; /* the norm is that of what is kept */
-                } else if (pool->columns.wide) {
-                    pool->columns.wide[places[c] * n + i] = value;
-                }
-                sum += value * value;
-            }
-            partial[b * CHUNK + c] = sum;
-        }
-    }
-    for (int64_t c = 0; c < count; c++) {
-        squares[c] = 0;
-        for (int64_t b = 0; b < blocks; b++)
-            squares[c] += partial[b * CHUNK + c];
-    }
-}
-
-/* The size of work.chunk_work: norms of a chunk by blocks, covariances, or products with the basis. */
-static int64_t chunk_work_size(const kfe_i_pursuit *p)
-{
-    int64_t blocks = (p->n + BLOCK - 1) / BLOCK;
-    int64_t products = p->found.most > p->targets ? p->found.most : p->targets;
-
-    if (p->device_pool)
-        return KFE_DEVICE_POOL_CHUNK * products;
-    return CHUNK * (blocks > products ? blocks : products);
-}
-
-/* Measures what the features so far leave of new columns with these squared norms. */
-static void measure_new(kfe_i_pool *pool, const int64_t *places, int64_t count, const double *squares)
+/* Takes the squared norms of new columns and, unless it is NULL, their products (features × count) with the features, which they lose. */
+static void measure_new(kfe_i_pool *pool, const int64_t *places, int64_t count, const double *squares,
+                        const double *products)
 {
     const kfe_i_pursuit *p = pool->pursuit;
-    double *work = pool->work.chunk_work;
-    int64_t t = p->targets;
 
     for (int64_t c = 0; c < count; c++) {
         pool->whole[places[c]] = pool->norms[places[c]] = squares[c];
         pool->dead[places[c]] = !(squares[c] > 0) || !(p->diagonal[pool->example[places[c]]] > 0);
     }
-    if (needs_targets(p) && !p->device_pool) {
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)count, (blasint)t, (blasint)p->n, 1,
-                    pool->columns.chunk, (blasint)count, p->residual, (blasint)t, 0, work, (blasint)t);
-        for (int64_t c = 0; c < count; c++)
-            memcpy(pool->covariance + places[c] * t, work + c * t, (size_t)t * sizeof *work);
-    }
-    if (!needs_norms(p) || p->found.count == 0)
-        return;
-    if (!p->device_pool) {
-        memset(work, 0, (size_t)(p->found.count * count) * sizeof *work);
-        kfe_i_thin_times(pool->ctx, &(kfe_i_thin_matrix){p->found.count, p->n, p->n, p->found.basis, NULL},
-                         pool->columns.chunk, count, work, pool->work.thin_work);
-    }
-    for (int64_t j = 0; j < p->found.count; j++)
-        for (int64_t c = 0; c < count; c++)
-            pool->norms[places[c]] -= work[j * count + c] * work[j * count + c];
+    for (int64_t j = 0; products && j < p->found.count; j++)
+        for (int64_t c = 0; c < count; c++) {
+            double part = products[j * count + c];
+            pool->norms[places[c]] -= part * part;
+            if (pool->parts)
+                pool->parts[j * pool->size + places[c]] = part;
+        }
 }
 
 /* Gives a place to the next example of the queue. */
@@ -190,21 +139,21 @@ static void take_next(kfe_i_pool *pool, int64_t place)
 static kfe_status fill(kfe_i_pool *pool, const int64_t *places, int64_t count)
 {
     kfe_status status = KFE_OK;
-    int64_t step = pool->pursuit->device_pool ? KFE_DEVICE_POOL_CHUNK : CHUNK;
+    int on_device = pool->pursuit->device_pool != NULL;
+    int norms = kfe_i_pursuit_needs_norms(pool->pursuit);
+    int64_t step = on_device ? KFE_DEVICE_POOL_CHUNK : pool->work.pass.step;
 
     for (int64_t first = 0; first < count; first += step) {
-        int64_t part = count - first < step ? count - first : step;
+        int64_t part = kfe_i_least(count - first, step);
+        double squares[KFE_DEVICE_POOL_CHUNK];
+        const double *products = pool->work.chunk_work;
         for (int64_t c = 0; c < part; c++)
             take_next(pool, places[first + c]);
-        double squares[CHUNK_MOST];
-        if (pool->pursuit->device_pool) {
-            KFE_TRY(kfe_i_pool_load(pool, places + first, part, needs_norms(pool->pursuit), squares,
-                                    pool->work.chunk_work));
-        } else {
-            KFE_TRY(evaluate(pool, places + first, part));
-            store(pool, places + first, part, pool->work.chunk_work, squares);
-        }
-        measure_new(pool, places + first, part, squares);
+        if (on_device)
+            KFE_TRY(kfe_i_pool_load(pool, places + first, part, norms, squares, pool->work.chunk_work));
+        else
+            KFE_TRY(kfe_i_pass_load(pool, places + first, part, norms, squares, &products));
+        measure_new(pool, places + first, part, squares, norms ? products : NULL);
         KFE_TRY(kfe_i_checkpoint(pool->ctx, "evaluating candidate columns", first, count));
     }
 cleanup:
@@ -217,29 +166,83 @@ cleanup:
 static double kernel_value(const kfe_i_pool *pool, int64_t a, int64_t b)
 {
     const kfe_i_pursuit *p = pool->pursuit;
+    int64_t row = pool->example[b];
+    int64_t rows = p->slabs.rows;
 
     if (p->gram)
-        return pool->columns.wide[a * p->n + pool->example[b]];
-    return p->given.inner[pool->example[a] * p->given.count + pool->example[b]] / p->kernel_unit;
+        return pool->columns.wide[(row / rows * pool->size + a) * rows + row % rows];
+    return p->given.inner[pool->example[a] * p->given.count + row] / p->kernel_unit;
 }
 
-/* Eq. (8) needs kernel values, eq. (10) products of residual columns; both from columns in double precision. */
-static void fill_products(kfe_i_pool *pool)
+/* products[place, first … last − 1] of columns in double precision, at the rows that are here. */
+static void multiply_columns(kfe_i_pool *pool, int64_t place, int64_t first, int64_t last)
 {
-    const kfe_i_pursuit *p = pool->pursuit;
-    int64_t size = pool->size;
+    const kfe_i_slabs *slabs = &pool->pursuit->slabs;
+    double *out = pool->products + place * pool->size;
 
-    if (p->aim == KFE_AIM_COVARIANCE) {
-        for (int64_t a = 0; a < size; a++)
-            for (int64_t b = 0; b < size; b++)
-                pool->products[a * size + b] = kernel_value(pool, a, b);
-        return;
+    memset(out + first, 0, (size_t)(last - first) * sizeof *out);
+    for (int64_t s = 0; s < slabs->count; s++) {
+        const double *columns = pool->columns.wide + s * pool->size * slabs->rows;
+        kfe_i_slab_products(slabs->rows, last - first, columns + first * slabs->rows, 1,
+                            columns + place * slabs->rows, out + first, 1);
     }
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (blasint)size, (blasint)p->n, 1, pool->columns.wide,
-                (blasint)p->n, 0, pool->products, (blasint)size);
-    for (int64_t a = 0; a < size; a++)
-        for (int64_t b = 0; b < a; b++)
-            pool->products[b * size + a] = pool->products[a * size + b];
+}
+
+/* The products of one column, over the rows of all processes, become those of residual columns. */
+static kfe_status take_residuals(kfe_i_pool *pool, int64_t place)
+{
+    kfe_status status = KFE_OK;
+    double *out = pool->products + place * pool->size;
+
+    KFE_TRY(kfe_i_pursuit_sum(pool->pursuit, out, pool->size));
+    for (int64_t j = 0; j < pool->pursuit->found.count; j++)
+        for (int64_t c = 0; c < pool->size; c++)
+            out[c] -= pool->parts[j * pool->size + place] * pool->parts[j * pool->size + c];
+cleanup:
+    return status;
+}
+
+/* Kernel values between all candidates, whose rows may be those of other processes. */
+static kfe_status ask_kernel_values(kfe_i_pool *pool)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_pursuit *p = pool->pursuit;
+
+    KFE_TRY(p->part->among(p->part, pool->example, pool->size, pool->products));
+    for (int64_t e = 0; e < pool->size * pool->size; e++)
+        pool->products[e] /= p->kernel_unit;
+cleanup:
+    return status;
+}
+
+/* Eq. (8) needs kernel values, eq. (10) products of residual columns: those of the columns at `places` with all. */
+static kfe_status fill_products(kfe_i_pool *pool, const int64_t *places, int64_t count)
+{
+    enum { SLICE = 64 };
+    kfe_status status = KFE_OK;
+    int64_t size = pool->size;
+    int values = pool->pursuit->aim == KFE_AIM_COVARIANCE;
+
+    if (values && pool->pursuit->part)
+        return ask_kernel_values(pool);
+
+#pragma omp parallel for num_threads(pool->work.pass.threads) schedule(dynamic, 1)
+    for (int64_t first = 0; first < size; first += SLICE)
+        for (int64_t i = 0; i < count; i++) {
+            int64_t last = kfe_i_least(first + SLICE, size);
+            if (!values)
+                multiply_columns(pool, places[i], first, last);
+            else
+                for (int64_t c = first; c < last; c++)
+                    pool->products[places[i] * size + c] = kernel_value(pool, places[i], c);
+        }
+    for (int64_t i = 0; !values && i < count; i++)
+        KFE_TRY(take_residuals(pool, places[i]));
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t c = 0; c < size; c++)
+            pool->products[c * size + places[i]] = pool->products[places[i] * size + c];
+cleanup:
+    return status;
 }
 
 static kfe_status begin_products(kfe_i_pool *pool)
@@ -268,6 +271,24 @@ static void update_products(kfe_i_pool *pool)
 
 /* ---- beginning and end ---- */
 
+/* Keeps the parts of the columns along the features if these are measured anyway and take little memory. */
+static kfe_status begin_parts(kfe_i_pool *pool)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_pursuit *p = pool->pursuit;
+    int64_t entries = pool->size * p->found.most;
+
+    if (p->device_pool || !kfe_i_pursuit_needs_norms(p))
+        return KFE_OK;
+    double fits = 8.0 * (double)entries <= PARTS_SHARE * (double)kfe_i_memory_left(pool->ctx);
+    if (p->part)
+        KFE_TRY(kfe_i_cluster_least(pool->ctx, &fits));
+    if (p->sparsity > 1 || fits > 0)
+        KFE_ALLOC(pool->ctx, pool->parts, entries);
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_pool_begin(kfe_context *ctx, const kfe_i_pursuit *p, kfe_i_pool *out)
 {
     kfe_status status = KFE_OK;
@@ -277,8 +298,6 @@ kfe_status kfe_i_pool_begin(kfe_context *ctx, const kfe_i_pursuit *p, kfe_i_pool
     out->pursuit = p;
     out->size = kfe_i_pool_size(p);
     KFE_ALLOC(ctx, out->example, out->size);
-    if (!p->device_pool)
-        KFE_ALLOC(ctx, out->columns.chunk, p->n * CHUNK);
     KFE_ALLOC_ZERO(ctx, out->covariance, out->size * p->targets);
     KFE_ALLOC(ctx, out->norms, out->size);
     KFE_ALLOC(ctx, out->whole, out->size);
@@ -287,12 +306,15 @@ kfe_status kfe_i_pool_begin(kfe_context *ctx, const kfe_i_pursuit *p, kfe_i_pool
     KFE_ALLOC(ctx, out->work.gained, p->targets);
     KFE_ALLOC(ctx, out->work.scores, out->size);
     KFE_ALLOC(ctx, out->work.places, out->size);
-    KFE_ALLOC(ctx, out->work.chunk_work, chunk_work_size(p));
-    if (needs_norms(p) && !p->device_pool)
-        KFE_ALLOC(ctx, out->work.thin_work, kfe_i_thin_work(p->found.most, p->n));
+    if (p->device_pool)
+        KFE_ALLOC(ctx, out->work.chunk_work,
+                  KFE_DEVICE_POOL_CHUNK * (p->found.most > p->targets ? p->found.most : p->targets));
+    else
+        KFE_TRY(kfe_i_passes_begin(out));
     KFE_ALLOC(ctx, out->queue.order, p->candidates);
     KFE_ALLOC_ZERO(ctx, out->queue.spent, p->candidates);
     kfe_i_rng_init(&out->queue.rng, ctx->seed, KFE_STREAM_COLUMNS);
+    KFE_TRY(begin_parts(out));
     KFE_TRY(choose_storage(out));
     KFE_TRY(begin_products(out));
 cleanup:
@@ -308,15 +330,15 @@ kfe_status kfe_i_pool_fill(kfe_i_pool *pool)
         pool->work.places[i] = i;
     KFE_TRY(fill(pool, pool->work.places, pool->size));
     if (pool->products)
-        fill_products(pool);
+        KFE_TRY(fill_products(pool, pool->work.places, pool->size));
 cleanup:
     return status;
 }
 
 void kfe_i_pool_list_state(kfe_i_pool *pool, kfe_i_loop *loop)
 {
-    int64_t n = pool->pursuit->n;
     int64_t size = pool->size;
+    int64_t entries = kfe_i_slabs_entries(&pool->pursuit->slabs, size);
 
     KFE_LOOP_ARRAY(loop, pool->example, size);
     KFE_LOOP_ARRAY(loop, pool->covariance, size * pool->pursuit->targets);
@@ -324,8 +346,9 @@ void kfe_i_pool_list_state(kfe_i_pool *pool, kfe_i_loop *loop)
     KFE_LOOP_ARRAY(loop, pool->whole, size);
     KFE_LOOP_ARRAY(loop, pool->dead, size);
     KFE_LOOP_ARRAY(loop, pool->products, size * size);
-    KFE_LOOP_ARRAY(loop, pool->columns.wide, size * n);
-    KFE_LOOP_ARRAY(loop, pool->columns.narrow, size * n);
+    KFE_LOOP_ARRAY(loop, pool->parts, size * pool->pursuit->found.most);
+    KFE_LOOP_DIVIDED(loop, pool->pursuit->part, pool->columns.wide, entries);
+    KFE_LOOP_DIVIDED(loop, pool->pursuit->part, pool->columns.narrow, entries);
     KFE_LOOP_ARRAY(loop, pool->queue.order, pool->pursuit->candidates);
     KFE_LOOP_ARRAY(loop, pool->queue.spent, pool->pursuit->candidates);
     KFE_LOOP_VALUE(loop, pool->queue.next);
@@ -342,7 +365,7 @@ void kfe_i_pool_free(kfe_i_pool *pool)
     kfe_i_free(pool->ctx, pool->queue.spent);
     kfe_i_free(pool->ctx, pool->columns.wide);
     kfe_i_free(pool->ctx, pool->columns.narrow);
-    kfe_i_free(pool->ctx, pool->columns.chunk);
+    kfe_i_free(pool->ctx, pool->parts);
     kfe_i_free(pool->ctx, pool->covariance);
     kfe_i_free(pool->ctx, pool->norms);
     kfe_i_free(pool->ctx, pool->whole);
@@ -353,49 +376,11 @@ void kfe_i_pool_free(kfe_i_pool *pool)
     kfe_i_free(pool->ctx, pool->work.scores);
     kfe_i_free(pool->ctx, pool->work.places);
     kfe_i_free(pool->ctx, pool->work.chunk_work);
-    kfe_i_free(pool->ctx, pool->work.thin_work);
+    kfe_i_passes_free(pool);
     memset(pool, 0, sizeof *pool);
 }
 
 /* ---- an iteration ---- */
-
-static double dot_narrow(int64_t n, const float *column, const double *q)
-{
-    double sum = 0;
-
-#pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < n; i++)
-        sum += (double)column[i] * q[i];
-    return sum;
-}
-
-/* along = kᵢᵀq for all places; one thread makes each sum, so that the number of threads does not matter. */
-static kfe_status measure_along(kfe_i_pool *pool, const double *q)
-{
-    kfe_status status = KFE_OK;
-    int64_t n = pool->pursuit->n;
-
-    if (pool->columns.wide || pool->columns.narrow) {
-#pragma omp parallel for num_threads(kfe_context_threads(pool->ctx)) schedule(dynamic, 1)
-        for (int64_t c = 0; c < pool->size; c++)
-            if (!pool->dead[c])
-                pool->along[c] = pool->columns.wide
-                                     ? cblas_ddot((blasint)n, pool->columns.wide + c * n, 1, q, 1)
-                                     : dot_narrow(n, pool->columns.narrow + c * n, q);
-        return KFE_OK;
-    }
-    for (int64_t first = 0; first < pool->size; first += CHUNK) {
-        int64_t part = pool->size - first < CHUNK ? pool->size - first : CHUNK;
-        int64_t places[CHUNK];
-        for (int64_t c = 0; c < part; c++)
-            places[c] = first + c;
-        KFE_TRY(evaluate(pool, places, part));
-        cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)n, (blasint)part, 1, pool->columns.chunk,
-                    (blasint)part, q, 1, 0, pool->along + first, 1);
-    }
-cleanup:
-    return status;
-}
 
 static void subtract_explained(kfe_i_pool *pool)
 {
@@ -404,10 +389,10 @@ static void subtract_explained(kfe_i_pool *pool)
     double explained = single ? KFE_EXPLAINED_SINGLE : KFE_EXPLAINED;
 
     for (int64_t c = 0; c < pool->size; c++) {
-        for (int64_t t = 0; needs_targets(p) && t < p->targets; t++)
+        for (int64_t t = 0; kfe_i_pursuit_needs_targets(p) && t < p->targets; t++)
             pool->covariance[c * p->targets + t] -= pool->along[c] * pool->work.gained[t];
         pool->norms[c] -= pool->along[c] * pool->along[c];
-        if (needs_norms(p) && pool->norms[c] <= explained * pool->whole[c])
+        if (kfe_i_pursuit_needs_norms(p) && pool->norms[c] <= explained * pool->whole[c])
             pool->dead[c] = 1;
     }
 }
@@ -455,60 +440,63 @@ int64_t kfe_i_pool_refresh(const kfe_i_pursuit_settings *settings, int64_t size)
 static kfe_status refresh(kfe_i_pool *pool)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_pursuit *p = pool->pursuit;
-    int64_t asked = kfe_i_pool_refresh(p->settings, pool->size);
+    int64_t asked = kfe_i_pool_refresh(pool->pursuit->settings, pool->size);
 
     if (pool->queue.next + asked > pool->queue.waiting)
         shuffle_examples(pool); /* examples that left the pool alive come back to the queue */
-    asked = asked > pool->queue.waiting - pool->queue.next ? pool->queue.waiting - pool->queue.next : asked;
+    asked = kfe_i_least(asked, pool->queue.waiting - pool->queue.next);
     if (asked == 0)
         return KFE_OK;
     worst_places(pool, asked);
     for (int64_t r = 0; r < asked; r++)
         pool->queue.spent[pool->example[pool->work.places[r]]] = pool->dead[pool->work.places[r]];
     KFE_TRY(fill(pool, pool->work.places, asked));
-    if (pool->products) {
-        fill_products(pool);
-        /* subtract what the features before have explained */
-        for (int64_t j = 0; p->aim != KFE_AIM_COVARIANCE && j < p->found.count; j++) {
-            KFE_TRY(measure_along(pool, p->found.basis + j * p->n));
-            update_products(pool);
-        }
-    }
+    if (pool->products)
+        KFE_TRY(fill_products(pool, pool->work.places, asked));
 cleanup:
     return status;
 }
 
-/* gained = qᵀY, the same for target and residual target, since q is orthogonal to the other features. */
-static void measure_gain(kfe_i_pool *pool, const double *q)
+/* along = kᵢᵀq of the last feature, for all places, if its first pass has not measured that. */
+static kfe_status measure_along(kfe_i_pool *pool)
 {
+    kfe_status status = KFE_OK;
     const kfe_i_pursuit *p = pool->pursuit;
 
-    memset(pool->work.gained, 0, (size_t)p->targets * sizeof *pool->work.gained);
-    for (int64_t i = 0; needs_targets(p) && i < p->n; i++)
-        for (int64_t t = 0; t < p->targets; t++)
-            pool->work.gained[t] += q[i] * p->target[i * p->targets + t];
+    if (p->device_pool)
+        return kfe_i_device_pool_along(p->device_pool, p->found.count - 1, pool->along);
+    if (!pool->pick.has_along)
+        KFE_TRY(kfe_i_pass_settle(pool));
+    if (!pool->pick.has_along)
+        KFE_TRY(kfe_i_pass_evaluate_along(pool));
+    if (pool->parts)
+        memcpy(pool->parts + (p->found.count - 1) * pool->size, pool->along,
+               (size_t)pool->size * sizeof *pool->along);
+cleanup:
+    return status;
+}
+
+/* gained = qᵀY, the same for target and residual target, since q is orthogonal to the other features; slopes are that over the length. */
+static void take_gain(kfe_i_pool *pool)
+{
+    const kfe_i_pursuit *p = pool->pursuit;
+    int64_t last = p->found.count - 1;
+
+    for (int64_t t = 0; t < p->targets; t++)
+        pool->work.gained[t] = p->found.slopes[last * p->targets + t] * p->found.lengths[last];
 }
 
 kfe_status kfe_i_pool_update(kfe_i_pool *pool)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_pursuit *p = pool->pursuit;
 
-    if (p->device_pool) {
-        memcpy(pool->work.gained, p->found.slopes + (p->found.count - 1) * p->targets,
-               (size_t)p->targets * sizeof *pool->work.gained);
-        for (int64_t t = 0; t < p->targets; t++) /* slopes are qᵀY over the length */
-            pool->work.gained[t] *= p->found.lengths[p->found.count - 1];
-        KFE_TRY(kfe_i_device_pool_along(p->device_pool, p->found.count - 1, pool->along));
-    } else {
-        const double *q = p->found.basis + (p->found.count - 1) * p->n;
-        measure_gain(pool, q);
-        KFE_TRY(measure_along(pool, q));
-    }
+    take_gain(pool);
+    KFE_TRY(measure_along(pool));
     subtract_explained(pool);
     update_products(pool);
     KFE_TRY(refresh(pool));
+    if (!pool->pursuit->device_pool)
+        KFE_TRY(kfe_i_pass_settle(pool));
 cleanup:
     return status;
 }

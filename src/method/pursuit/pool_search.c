@@ -117,21 +117,43 @@ static void search_triples(const kfe_i_pool *pool, int64_t a, int64_t b, subset 
     }
 }
 
+/* The best subset whose first place is a. */
+static void search_from(const kfe_i_pool *pool, int64_t a, subset *best)
+{
+    subset one = {.places = {a}, .count = 1};
+
+    if (pool->dead[a])
+        return;
+    consider(pool, &one, best);
+    for (int64_t b = a + 1; b < pool->size; b++) {
+        subset two = {.places = {a, b}, .count = 2};
+        if (pool->dead[b])
+            continue;
+        consider(pool, &two, best);
+        if (pool->pursuit->sparsity > 2)
+            search_triples(pool, a, b, best);
+    }
+}
+
+/* Small pools are searched by one thread. */
+static int useful_threads(const kfe_i_pool *pool)
+{
+    enum { SERIAL_SIZE = 32 };
+
+    return pool->size < SERIAL_SIZE ? 1 : kfe_context_threads(pool->ctx);
+}
+
+/* Of equal values the first counts, whichever thread is faster. */
 static void search_subsets(const kfe_i_pool *pool, subset *best)
 {
+#pragma omp parallel for num_threads(useful_threads(pool)) schedule(dynamic, 1)
     for (int64_t a = 0; a < pool->size; a++) {
-        subset one = {.places = {a}, .count = 1};
-        if (pool->dead[a])
-            continue;
-        consider(pool, &one, best);
-        for (int64_t b = a + 1; b < pool->size; b++) {
-            subset two = {.places = {a, b}, .count = 2};
-            if (pool->dead[b])
-                continue;
-            consider(pool, &two, best);
-            if (pool->pursuit->sparsity > 2)
-                search_triples(pool, a, b, best);
-        }
+        subset own = {.value = 0};
+        search_from(pool, a, &own);
+#pragma omp critical
+        if (own.value > best->value ||
+            (own.value == best->value && own.count > 0 && own.places[0] < best->places[0]))
+            *best = own;
     }
 }
 

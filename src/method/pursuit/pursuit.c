@@ -15,87 +15,15 @@
 
 enum { AUTO_DIM = 10, AUTO_DIM_PER_CLASS = 2 };
 
-/* ---- orthogonal features ---- */
-
-/* Columns of the basis that are worked on while they are in cache. */
-enum { PANEL = 512 };
-
-/* τ ← v − Qᵀh and, unless `again` is NULL, again[j] = q_jᵀτ for the second pass, in one pass over the basis. Sums over panels
- * and over threads are made in order. */
-static void subtract_and_measure(const kfe_i_pursuit *p, const double *h, double *tau, double *again,
-                                 double *partial)
-{
-    int threads = kfe_context_threads(p->ctx);
-    int64_t k = p->found.count;
-    int64_t panels = (p->n + PANEL - 1) / PANEL;
-
-    memset(partial, 0, (size_t)(threads * p->found.most) * sizeof *partial);
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int thread = 0; thread < threads; thread++)
-        for (int64_t panel = panels * thread / threads; panel < panels * (thread + 1) / threads; panel++) {
-            int64_t first = panel * PANEL;
-            int64_t width = p->n - first < PANEL ? p->n - first : PANEL;
-            cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)k, (blasint)width, -1, p->found.basis + first,
-                        (blasint)p->n, h, 1, 1, tau + first, 1);
-            if (again)
-                cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)k, (blasint)width, 1,
-                            p->found.basis + first, (blasint)p->n, tau + first, 1, 1,
-                            partial + thread * p->found.most, 1);
-        }
-    for (int64_t j = 0; again && j < k; j++) {
-        again[j] = 0;
-        for (int thread = 0; thread < threads; thread++)
-            again[j] += partial[thread * p->found.most + j];
-    }
-}
-
-/* Orthogonalises v in place, twice, and returns its length; column[j] = q_jᵀv. */
-static double orthogonalise(const kfe_i_pursuit *p, double *v, double *column, double *work)
-{
-    double *again = work;
-    double *partial = work + p->found.most;
-
-    if (p->found.count > 0) {
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)p->found.count, (blasint)p->n, 1, p->found.basis,
-                    (blasint)p->n, v, 1, 0, column, 1);
-        subtract_and_measure(p, column, v, again, partial);
-        subtract_and_measure(p, again, v, NULL, partial);
-        for (int64_t j = 0; j < p->found.count; j++)
-            column[j] += again[j];
-    }
-    return cblas_dnrm2((blasint)p->n, v, 1);
-}
-
 /* ---- iterations ---- */
 
 typedef struct iteration_work {
-    double *columns; /* n × sparsity */
-    double *column;  /* most: the new column of the triangle */
-    double *work;    /* most·(threads + 1) */
+    double *column; /* most: the new column of the triangle */
     int64_t *places;
 } iteration_work;
 
-/* v = Kβ */
-static kfe_status make_product(kfe_i_pursuit *p, const int64_t *picks, const double *weights, double *columns,
-                               double *v)
-{
-    kfe_status status = KFE_OK;
-    int64_t count = 0;
-
-    while (count < p->sparsity && picks[count] >= 0)
-        count++;
-    KFE_TRY(kfe_i_pursuit_columns(p, picks, count, columns));
-    for (int64_t i = 0; i < p->n; i++) {
-        v[i] = 0;
-        for (int64_t c = 0; c < count; c++)
-            v[i] += weights[c] * columns[i * count + c];
-    }
-cleanup:
-    return status;
-}
-
-/* Scales q to length 1 and subtracts from the residual targets what it explains. */
-static kfe_status explain_target(kfe_i_pursuit *p, double *q, double length)
+/* Scales q to length 1 and subtracts from the residual targets what it explains; in host memory the next pass does both. */
+static kfe_status explain_target(kfe_i_pursuit *p, const kfe_i_pool *pool, double length)
 {
     kfe_status status = KFE_OK;
     double *slopes = p->found.slopes + p->found.count * p->targets;
@@ -103,14 +31,10 @@ static kfe_status explain_target(kfe_i_pursuit *p, double *q, double length)
 
     if (p->device_pool)
         KFE_TRY(kfe_i_device_pool_accept(p->device_pool, p->found.count, length, slopes));
-    else
-        cblas_dscal((blasint)p->n, 1 / length, q, 1);
     *explained = 0;
     for (int64_t t = 0; t < p->targets; t++) {
-        if (!p->device_pool) {
-            slopes[t] = cblas_ddot((blasint)p->n, q, 1, p->residual + t, (blasint)p->targets);
-            cblas_daxpy((blasint)p->n, -slopes[t], q, 1, p->residual + t, (blasint)p->targets);
-        }
+        if (!p->device_pool)
+            slopes[t] = pool->pick.slopes[t];
         *explained += slopes[t] * slopes[t];
         slopes[t] /= length;
     }
@@ -129,7 +53,6 @@ static kfe_status next_feature(kfe_i_pursuit *p, kfe_i_pool *pool, iteration_wor
 {
     kfe_status status = KFE_OK;
     int64_t most = p->sparsity;
-    double *q = p->device_pool ? NULL : p->found.basis + p->found.count * p->n;
     int64_t *picks = p->found.picks + p->found.count * most;
     double *weights = p->found.weights + p->found.count * most;
 
@@ -140,14 +63,10 @@ static kfe_status next_feature(kfe_i_pursuit *p, kfe_i_pool *pool, iteration_wor
         for (int64_t i = 0; i < most; i++)
             picks[i] = w->places[i] >= 0 ? pool->example[w->places[i]] : -1;
         double length = 0;
-        if (p->device_pool) {
+        if (p->device_pool)
             KFE_TRY(kfe_i_pursuit_pick(p, picks[0], weights[0], w->column, &length));
-        } else {
-            KFE_TRY(make_product(p, picks, weights, w->columns, q));
-            double whole = cblas_dnrm2((blasint)p->n, q, 1);
-            length = orthogonalise(p, q, w->column, w->work);
-            length = length > sqrt(DBL_EPSILON) * whole ? length : 0;
-        }
+        else
+            KFE_TRY(kfe_i_pass_pick(pool, w->places, weights, w->column, &length));
         int explained = !(length > 0);
         if (explained || most == 1) /* with others, an example that was picked may be of use again */
             mark_dead(pool, w->places, most);
@@ -157,7 +76,7 @@ static kfe_status next_feature(kfe_i_pursuit *p, kfe_i_pool *pool, iteration_wor
             p->found.triangle[j * p->found.most + p->found.count] = w->column[j];
         p->found.triangle[p->found.count * (p->found.most + 1)] = length;
         p->found.lengths[p->found.count] = length;
-        KFE_TRY(explain_target(p, q, length));
+        KFE_TRY(explain_target(p, pool, length));
         p->found.count++;
         return KFE_OK;
     }
@@ -170,18 +89,21 @@ static void list_state(kfe_i_pursuit *p, kfe_i_pool *pool, kfe_i_loop *loop)
 {
     kfe_i_pursuit_features *found = &p->found;
 
-    kfe_i_loop_begin(p->ctx, "picking examples", 0, loop);
+    /* divided arrays belong to this number of processes */
+    uint64_t key = p->part ? (uint64_t)kfe_i_ranks(p->ctx) : 0;
+
+    kfe_i_loop_begin(p->ctx, "picking examples", key, loop);
     if (p->device_pool)
         loop->number = -1;
     KFE_LOOP_VALUE(loop, found->count);
-    KFE_LOOP_ARRAY(loop, found->basis, found->most * p->n);
+    KFE_LOOP_DIVIDED(loop, p->part, found->basis, kfe_i_slabs_entries(&p->slabs, found->most));
     KFE_LOOP_ARRAY(loop, found->lengths, found->most);
     KFE_LOOP_ARRAY(loop, found->triangle, found->most * found->most);
     KFE_LOOP_ARRAY(loop, found->picks, found->most * p->sparsity);
     KFE_LOOP_ARRAY(loop, found->weights, found->most * p->sparsity);
     KFE_LOOP_ARRAY(loop, found->explained, found->most);
     KFE_LOOP_ARRAY(loop, found->slopes, found->most * p->targets);
-    KFE_LOOP_ARRAY(loop, p->residual, p->n * p->targets);
+    KFE_LOOP_DIVIDED(loop, p->part, p->residual, p->n * p->targets);
     kfe_i_pool_list_state(pool, loop);
 }
 
@@ -195,11 +117,8 @@ static kfe_status run(kfe_i_pursuit *p)
     kfe_i_loop loop;
 
     if (!p->device_pool)
-        KFE_ALLOC(p->ctx, p->found.basis, p->found.most * p->n);
-    if (!p->device_pool)
-        KFE_ALLOC(p->ctx, w.columns, p->n * p->sparsity);
+        KFE_ALLOC(p->ctx, p->found.basis, kfe_i_slabs_entries(&p->slabs, p->found.most));
     KFE_ALLOC(p->ctx, w.column, p->found.most);
-    KFE_ALLOC(p->ctx, w.work, p->found.most * (kfe_context_threads(p->ctx) + 1));
     KFE_ALLOC(p->ctx, w.places, p->sparsity);
     KFE_TRY(kfe_i_pool_begin(p->ctx, p, &pool));
     list_state(p, &pool, &loop);
@@ -213,13 +132,13 @@ static kfe_status run(kfe_i_pursuit *p)
         KFE_TRY(kfe_i_checkpoint(p->ctx, "picking examples", p->found.count, p->found.most));
         if (p->found.count < p->found.most)
             KFE_TRY(kfe_i_pool_update(&pool));
+        else if (p->settings->bound)
+            KFE_TRY(kfe_i_pass_settle(&pool));
         KFE_TRY(kfe_i_loop_save(&loop));
     }
 cleanup:
     kfe_i_pool_free(&pool);
-    kfe_i_free(p->ctx, w.columns);
     kfe_i_free(p->ctx, w.column);
-    kfe_i_free(p->ctx, w.work);
     kfe_i_free(p->ctx, w.places);
     return status;
 }
@@ -248,9 +167,11 @@ kfe_status kfe_i_pursuit_columns(const kfe_i_pursuit *p, const int64_t *index, i
 {
     kfe_status status = KFE_OK;
 
-    if (p->gram)
+    if (p->part)
+        status = p->part->columns(p->part, index, count, out);
+    else if (p->gram)
         status = kfe_i_gram_columns(p->gram, index, count, out);
-    for (int64_t i = 0; !p->gram && i < p->n; i++)
+    for (int64_t i = 0; !p->part && !p->gram && i < p->n; i++)
         for (int64_t c = 0; c < count; c++)
             out[i * count + c] = p->given.columns[i * p->given.count + index[c]];
 
@@ -264,10 +185,13 @@ static kfe_status begin_kernel(kfe_i_pursuit *p, const kfe_i_problem *problem)
     kfe_status status = KFE_OK;
     double largest = 0;
 
-    KFE_TRY(kfe_i_largest_kernel_value(p->ctx, p->method, problem->gram, &largest));
-    p->kernel_unit = kfe_i_unit_of(largest);
     KFE_ALLOC(p->ctx, p->diagonal, p->n);
     KFE_TRY(kfe_i_gram_diagonal(p->gram, p->diagonal));
+    if (p->settings->center)
+        KFE_TRY(kfe_i_largest_kernel_value(p->ctx, p->method, problem->gram, &largest));
+    else
+        KFE_TRY(kfe_i_largest_of_diagonal(p->ctx, p->method, p->diagonal, p->n, &largest));
+    p->kernel_unit = kfe_i_unit_of(largest);
     for (int64_t i = 0; i < p->n; i++)
         p->diagonal[i] /= p->kernel_unit;
 cleanup:
@@ -293,6 +217,7 @@ static kfe_status begin_residual(kfe_i_pursuit *p)
         p->residual[i] = p->target[i];
         p->target_norm += p->target[i] * p->target[i];
     }
+    KFE_TRY(kfe_i_pursuit_sum(p, &p->target_norm, 1));
 cleanup:
     return status;
 }
@@ -315,6 +240,7 @@ static kfe_status begin(kfe_i_pursuit *p, int64_t classes)
 
     int64_t asked = features_asked(p, classes);
     p->found.most = asked < p->candidates ? asked : p->candidates;
+    p->slabs = kfe_i_slabs_of(p->n);
     KFE_TRY(begin_residual(p));
     KFE_TRY(kfe_i_check_memory(p->ctx, 8.0 * (double)p->n * (double)(p->found.most + p->targets),
                                "the features", "lower {dim}, or raise {memory}"));
@@ -535,6 +461,25 @@ cleanup:
     return status;
 }
 
+/* Several processes divide the rows: each keeps the targets of its own, and from now on its rows of the columns. */
+static kfe_status take_own_rows(kfe_i_pursuit *p, kfe_i_row_part *part)
+{
+    kfe_status status = KFE_OK;
+    double *own = NULL;
+
+    if (p->settings->bound || !kfe_i_gram_row_part(p->gram, part))
+        return KFE_OK;
+    KFE_ALLOC(p->ctx, own, part->rows * p->targets);
+    if (p->targets > 0)
+        memcpy(own, p->target + part->first * p->targets, (size_t)(part->rows * p->targets) * sizeof *own);
+    kfe_i_free(p->ctx, p->target);
+    p->target = own;
+    p->part = part;
+    p->n = part->rows;
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit_aim aim,
                              const kfe_i_problem *problem, const kfe_i_pursuit_settings *settings,
                              kfe_i_solution *out)
@@ -542,6 +487,7 @@ kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit
     kfe_status status = KFE_OK;
     kfe_i_gram *centred = NULL;
     kfe_i_kept kept = {0};
+    kfe_i_row_part part;
     kfe_i_pursuit p = {.ctx = ctx,
                        .method = method,
                        .aim = aim,
@@ -566,6 +512,7 @@ kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit
     p.mass = kfe_i_gram_mass(p.gram);
     KFE_TRY(begin_targets(&p, problem));
     KFE_TRY(begin_kernel(&p, problem));
+    KFE_TRY(take_own_rows(&p, &part));
     KFE_TRY(kfe_i_pursuit_run(
         &p, problem->target->task == KFE_TASK_CLASSES ? problem->target->class_count : 0, out));
     if (centred)

@@ -6,10 +6,15 @@
  * of kernel column kᵢ is (I − QQᵀ)kᵢ; its products with the targets are those of kᵢ with the residual targets, and its squared
  * norm falls by (q_jᵀkᵢ)² in iteration j. A pool of candidate columns is kept; each iteration makes one pass over it, a product
  * with q_j, which updates every score. The column of the best candidate is evaluated again in double precision and
- * orthogonalised twice.
+ * orthogonalised twice. Long arrays lie in slabs of rows (gram/dense/slabs.h), and passes.c does all work on a slab at once: an
+ * iteration reads the pool once and the features twice.
  *
  * On a weighted operator (kfe_i_gram_weighted) the column of example i is multiplied by the root of its weight, which all three
  * criteria divide out.
+ *
+ * In several processes each has some of the rows: its part of the pool and of the basis, and the residual targets there. What a pass
+ * measures is added over the processes (kfe_i_pursuit_sum), so that all have the same scores and pick the same examples. A pass sends
+ * a number per candidate, feature and target, and for every new column one per feature and target.
  *
  * Time: O(pool·k·n), and pool·n kernel evaluations plus `refresh`·n more in each iteration. Memory: O(n(k + pool)), or O(nk)
  * with `low-memory`, which evaluates the pool again in each iteration.
@@ -17,8 +22,11 @@
 #ifndef KFE_METHOD_PURSUIT_PURSUIT_H
 #define KFE_METHOD_PURSUIT_PURSUIT_H
 
+#include "core/cluster.h"
 #include "core/resume.h"
 #include "core/rng.h"
+#include "gram/cluster/part.h"
+#include "gram/dense/slabs.h"
 #include "gram/device/device_pool.h"
 #include "method/method.h"
 
@@ -66,7 +74,7 @@ typedef struct kfe_i_pursuit_settings {
 /* The features that a pursuit has found so far. */
 typedef struct kfe_i_pursuit_features {
     int64_t most, count;
-    double *basis;     /* count × n: q_j one after the other */
+    double *basis;     /* q_1, q_2, … in slabs of `most` columns */
     double *lengths;   /* ‖τ_j‖ */
     double *triangle;  /* most × most: R_ij = q_iᵀKβ_j */
     int64_t *picks;    /* most × sparsity; −1: fewer */
@@ -88,12 +96,15 @@ typedef struct kfe_i_pursuit {
     kfe_i_pursuit_aim aim;
     const kfe_i_pursuit_settings *settings;
     int64_t sparsity;
-    const kfe_i_gram *gram; /* centred if asked for; NULL: `given` */
+    const kfe_i_gram *gram; /* centred if asked for; NULL: `part` or `given` */
+    const kfe_i_row_part
+        *part; /* the rows of this process, if several divide them; NULL: all rows are here */
     kfe_i_pursuit_columns_given given;
-    double mass;        /* of all rows: their number, or the sum of their weights */
-    int64_t candidates; /* that examples are picked from: n, or those of `given` */
-    double kernel_unit; /* the iterations divide kernel values by this power of four (range.h) */
-    int64_t n, targets;
+    double mass;                    /* of all rows: their number, or the sum of their weights */
+    int64_t candidates;             /* that examples are picked from: n, or those of `given` */
+    double kernel_unit;             /* the iterations divide kernel values by this power of four (range.h) */
+    int64_t n, targets;             /* n: rows that are here */
+    kfe_i_slabs slabs;              /* of the n rows */
     double unit;                    /* the targets are over this power of four (targets.h) */
     double *target, *residual;      /* n × targets */
     double target_norm;             /* ‖Y‖² */
@@ -109,6 +120,11 @@ kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit
 /* The same from sums over the columns F of landmarks, which are the candidates: a dual solution on them. */
 kfe_status kfe_i_pursuit_fit_sums(kfe_context *ctx, const char *method, kfe_i_pursuit_aim aim,
                                   const kfe_i_sum_problem *problem, const kfe_i_pursuit_settings *settings,
+                                  kfe_i_solution *out);
+
+/* The same on rows that are divided over processes, or kept in parts: a dual solution on some of them. */
+kfe_status kfe_i_pursuit_fit_rows(kfe_context *ctx, const char *method, kfe_i_pursuit_aim aim,
+                                  const kfe_i_row_problem *problem, const kfe_i_pursuit_settings *settings,
                                   kfe_i_solution *out);
 
 /* Refuses settings that need all rows (kfe_i_method). */
@@ -129,6 +145,12 @@ kfe_status kfe_i_pursuit_record_regression(const kfe_i_pursuit *pursuit, kfe_i_s
 /* How many columns of a pool of this size each iteration replaces. */
 int64_t kfe_i_pool_refresh(const kfe_i_pursuit_settings *settings, int64_t size);
 
+/* Adds products over rows up over the processes that divide them. */
+static inline kfe_status kfe_i_pursuit_sum(const kfe_i_pursuit *pursuit, double *products, int64_t count)
+{
+    return pursuit->part ? kfe_i_cluster_sum(pursuit->ctx, products, count) : KFE_OK;
+}
+
 /* out (n × count) = columns of the candidates over kernel_unit. */
 kfe_status kfe_i_pursuit_columns(const kfe_i_pursuit *pursuit, const int64_t *index, int64_t count,
                                  double *out);
@@ -141,20 +163,38 @@ typedef struct kfe_i_pool_queue {
     kfe_i_rng rng;
 } kfe_i_pool_queue;
 
-/* The columns of the candidates: in double precision, in single precision, or neither. */
+/* The columns of the candidates in slabs of `size` columns: in double precision, in single precision, or neither. */
 typedef struct kfe_i_pool_columns {
-    double *wide;  /* size × n */
-    float *narrow; /* size × n */
-    double *chunk; /* n × CHUNK: columns as they are evaluated */
+    double *wide;
+    float *narrow;
 } kfe_i_pool_columns;
+
+/* Memory for the passes over the rows (passes.c). */
+typedef struct kfe_i_pass_work {
+    int64_t step;    /* columns that are evaluated at a time */
+    int threads;     /* that a pass runs on */
+    double *whole;   /* n × step: columns of an operator that gives whole ones; NULL: it evaluates slabs */
+    double *columns; /* per thread: a slab of `step` columns */
+    double *room;    /* sums of the groups of slabs */
+    double *sums;    /* what the last pass measured */
+} kfe_i_pass_work;
+
+/* The last pick, from its first pass to the end of its second. */
+typedef struct kfe_i_pick {
+    double *again;  /* most: what the second orthogonalisation subtracts */
+    double *slopes; /* targets: (residual target)ᵀq */
+    double length;
+    int unsettled; /* the feature is orthogonalised once and not scaled, and the residual target has not lost it */
+    int has_along; /* pool->along is that of this feature */
+} kfe_i_pick;
 
 /* Memory for one iteration. */
 typedef struct kfe_i_pool_work {
     double *gained;     /* targets: qᵀ(target) */
     double *scores;     /* size */
     int64_t *places;    /* size */
-    double *chunk_work; /* for measuring the columns of a chunk (pool.c) */
-    double *thin_work;  /* for their products with the basis; NULL: not needed */
+    double *chunk_work; /* products of new columns with the features, on a device */
+    kfe_i_pass_work pass;
 } kfe_i_pool_work;
 
 /* The candidates, and what is known of each (pool.c). */
@@ -170,7 +210,9 @@ typedef struct kfe_i_pool {
     double *whole;       /* size: squared norm of the column */
     unsigned char *dead; /* picked or explained already */
     double *along;       /* size: kᵢᵀq of the last iteration */
+    double *parts;       /* most × size: kᵢᵀq_j of every feature; NULL: not kept */
     double *products;    /* size × size: products of residual columns or kernel values; NULL: sparsity 1 */
+    kfe_i_pick pick;
     kfe_i_pool_work work;
 } kfe_i_pool;
 
@@ -186,6 +228,31 @@ double kfe_i_pool_score(const kfe_i_pool *pool, int64_t place);
 /* The best direction of the living candidates: places[sparsity] (−1: fewer) and weights; *found 0: none is left. */
 void kfe_i_pool_best(const kfe_i_pool *pool, int64_t *places, double *weights, int *found);
 
+/* ---- passes.c: passes over the rows in host memory ---- */
+
+/* Entry i of feature j. */
+static inline double kfe_i_pursuit_entry(const kfe_i_pursuit *p, int64_t j, int64_t i)
+{
+    int64_t rows = p->slabs.rows;
+
+    return p->found.basis[(i / rows * p->found.most + j) * rows + i % rows];
+}
+
+kfe_status kfe_i_passes_begin(kfe_i_pool *pool);
+void kfe_i_passes_free(kfe_i_pool *pool);
+/* The first pass for the next feature, Σ weights[c]·(column of places[c]): *length 0: it is explained already. column[found.count]
+ * receives its parts along the features, pool->pick what kfe_i_pass_settle needs. */
+kfe_status kfe_i_pass_pick(kfe_i_pool *pool, const int64_t *places, const double *weights, double *column,
+                           double *length);
+/* Ends the last feature, unless that is done; pool->along: its products with the columns, where they are kept. */
+kfe_status kfe_i_pass_settle(kfe_i_pool *pool);
+/* Evaluates the columns of `count` ≤ step places, stores and measures them: squares[count]; pool->covariance; with `along` products
+ * (found.count × count) with the features. Ends the last feature in the same pass. */
+kfe_status kfe_i_pass_load(kfe_i_pool *pool, const int64_t *places, int64_t count, int along, double *squares,
+                           const double **products);
+/* pool->along for columns that are not kept. */
+kfe_status kfe_i_pass_evaluate_along(kfe_i_pool *pool);
+
 /* ---- on_device.c: the same steps with long arrays on a device ---- */
 
 /* Fills `long_arrays` and sets p->device_pool if the operator is on a device with room for a pool of `size` columns and the features. */
@@ -199,6 +266,9 @@ kfe_status kfe_i_pool_load(kfe_i_pool *pool, const int64_t *places, int64_t coun
 kfe_status kfe_i_pursuit_pick(kfe_i_pursuit *pursuit, int64_t example, double weight, double *column,
                               double *length);
 
+/* What the aim needs: covariances with the targets; norms of residual columns, also to know which columns are explained. */
+int kfe_i_pursuit_needs_targets(const kfe_i_pursuit *pursuit);
+int kfe_i_pursuit_needs_norms(const kfe_i_pursuit *pursuit);
 /* Whether a pool of this size is kept in double precision. */
 int kfe_i_pool_is_small(const kfe_i_pursuit *pursuit, int64_t size);
 int64_t kfe_i_pool_size(const kfe_i_pursuit *pursuit);

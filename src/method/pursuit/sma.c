@@ -24,6 +24,12 @@ static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, c
     return kfe_i_pursuit_fit_sums(ctx, "sma", KFE_AIM_ALIGNMENT, problem, settings, out);
 }
 
+static kfe_status fit_rows(kfe_context *ctx, const kfe_i_row_problem *problem, const void *settings,
+                           kfe_i_solution *out)
+{
+    return kfe_i_pursuit_fit_rows(ctx, "sma", KFE_AIM_ALIGNMENT, problem, settings, out);
+}
+
 const kfe_i_method kfe_i_method_sma = {
     .name = "sma",
     .summary =
@@ -35,6 +41,7 @@ const kfe_i_method kfe_i_method_sma = {
     .columns = kfe_i_pursuit_column_count,
     .fit = fit,
     .fit_sums = fit_sums,
+    .fit_rows = fit_rows,
     .check_sums = kfe_i_pursuit_check_sums,
     .takes_marks = 1,
 };

@@ -122,6 +122,7 @@ const kfe_i_method kfe_i_method_kopls = {
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfe_i_kopls_settings),
+    .sums_of_landmarks = 1,
     .fit = fit,
     .fit_sums = fit_sums,
 };

@@ -21,6 +21,21 @@ double kfe_i_unit_of(double largest)
     return ldexp(1, exponent / 2 * 2);
 }
 
+kfe_status kfe_i_largest_of_diagonal(kfe_context *ctx, const char *method, const double *diagonal,
+                                     int64_t count, double *out)
+{
+    *out = 0;
+    for (int64_t i = 0; i < count; i++)
+        *out = fmax(*out, fabs(diagonal[i]));
+    if (*out > 0 && *out < KFE_SMALLEST_KERNEL)
+        return kfe_i_fail(
+            ctx, KFE_EINPUT,
+            "%s: the kernel's values are too small to compute with (at most %.3g); use {scale=standard}, or "
+            "write the columns in another unit",
+            method, *out);
+    return KFE_OK;
+}
+
 kfe_status kfe_i_largest_kernel_value(kfe_context *ctx, const char *method, const kfe_i_gram *gram,
                                       double *out)
 {
@@ -30,14 +45,7 @@ kfe_status kfe_i_largest_kernel_value(kfe_context *ctx, const char *method, cons
     *out = 0;
     KFE_ALLOC(ctx, diagonal, gram->size);
     KFE_TRY(kfe_i_gram_diagonal(gram, diagonal));
-    for (int64_t i = 0; i < gram->size; i++)
-        *out = fmax(*out, fabs(diagonal[i]));
-    if (*out > 0 && *out < KFE_SMALLEST_KERNEL)
-        KFE_FAIL(
-            ctx, KFE_EINPUT,
-            "%s: the kernel's values are too small to compute with (at most %.3g); use {scale=standard}, or "
-            "write the columns in another unit",
-            method, *out);
+    KFE_TRY(kfe_i_largest_of_diagonal(ctx, method, diagonal, gram->size, out));
 cleanup:
     kfe_i_free(ctx, diagonal);
     return status;

@@ -18,4 +18,8 @@ double kfe_i_unit_of(double largest);
 kfe_status kfe_i_largest_kernel_value(kfe_context *ctx, const char *method, const kfe_i_gram *gram,
                                       double *out);
 
+/* The same for the diagonal itself, of `count` numbers. */
+kfe_status kfe_i_largest_of_diagonal(kfe_context *ctx, const char *method, const double *diagonal,
+                                     int64_t count, double *out);
+
 #endif

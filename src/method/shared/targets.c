@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "core/cluster.h"
 #include "core/memory.h"
 #include "method/shared/range.h"
 
@@ -18,14 +19,20 @@ static int64_t target_columns(const kfe_i_target *target)
     return target->class_count == 2 ? 1 : target->class_count;
 }
 
-/* Values of real targets over *unit, or indicators of classes. */
-static void fill_targets(const kfe_i_target *target, int64_t columns, double *values, double *unit)
+static double largest_value(const kfe_i_target *target)
 {
     double largest = 0;
 
+    for (int64_t i = 0; target->task == KFE_TASK_REAL && i < target->rows * target->cols; i++)
+        largest = fmax(largest, fabs(target->values[i]));
+    return largest;
+}
+
+/* Values of real targets over *unit, or indicators of classes. */
+static void fill_targets(const kfe_i_target *target, int64_t columns, double largest, double *values,
+                         double *unit)
+{
     if (target->task == KFE_TASK_REAL) {
-        for (int64_t i = 0; i < target->rows * columns; i++)
-            largest = fmax(largest, fabs(target->values[i]));
         *unit = kfe_i_unit_of(largest);
         for (int64_t i = 0; i < target->rows * columns; i++)
             values[i] = target->values[i] / *unit;
@@ -61,6 +68,14 @@ static void weigh_rows(const kfe_i_target *target, int64_t columns, double *valu
             values[i * columns + j] *= sqrt(target->weights[i]);
 }
 
+static kfe_status no_variation(kfe_context *ctx)
+{
+    return kfe_i_fail(
+        ctx, KFE_EINPUT,
+        "the target is the same for every example: there is nothing to explain; check which column "
+        "is the label");
+}
+
 kfe_status kfe_i_centred_targets(kfe_context *ctx, const kfe_i_target *target, double **values,
                                  int64_t *columns, double *unit)
 {
@@ -72,15 +87,87 @@ kfe_status kfe_i_centred_targets(kfe_context *ctx, const kfe_i_target *target, d
     KFE_ALLOC(ctx, *values, target->rows * *columns);
     if (*columns == 0)
         return KFE_OK;
-    fill_targets(target, *columns, *values, unit);
+    fill_targets(target, *columns, largest_value(target), *values, unit);
     double mass = kfe_i_target_mass(target, target->rows);
     for (int64_t j = 0; j < *columns; j++)
         varies |= centre_column(target, mass, *columns, *values + j);
     weigh_rows(target, *columns, *values);
     if (!varies)
-        KFE_FAIL(ctx, KFE_EINPUT,
-                 "the target is the same for every example: there is nothing to explain; check which column "
-                 "is the label");
+        KFE_TRY(no_variation(ctx));
+cleanup:
+    if (status != KFE_OK) {
+        kfe_i_free(ctx, *values);
+        *values = NULL;
+    }
+    return status;
+}
+
+/* ---- rows divided over processes ---- */
+
+/* base[columns]: the first row of the first process that has one. */
+static kfe_status first_row(kfe_context *ctx, const double *values, int64_t rows, int64_t columns,
+                            double *base)
+{
+    kfe_status status = KFE_OK;
+    int ranks = kfe_i_ranks(ctx);
+    double *firsts = NULL; /* of every process: whether it has rows, and the first one */
+    double *own = NULL;
+
+    KFE_ALLOC_ZERO(ctx, firsts, ranks * (columns + 1));
+    own = firsts + kfe_i_rank(ctx) * (columns + 1);
+    own[0] = rows > 0;
+    for (int64_t j = 0; rows > 0 && j < columns; j++)
+        own[j + 1] = values[j];
+    KFE_TRY(kfe_i_cluster_gather_rows(ctx, firsts, ranks, columns + 1));
+    for (int r = ranks - 1; r >= 0; r--)
+        for (int64_t j = 0; firsts[r * (columns + 1)] > 0 && j < columns; j++)
+            base[j] = firsts[r * (columns + 1) + j + 1];
+cleanup:
+    kfe_i_free(ctx, firsts);
+    return status;
+}
+
+/* As centre_column does it for all rows. */
+static kfe_status centre_divided(kfe_context *ctx, int64_t rows, int64_t total, int64_t columns,
+                                 double *values)
+{
+    kfe_status status = KFE_OK;
+    double *base = NULL;
+    double *means = NULL; /* and in the end how many entries differ from the base */
+
+    KFE_ALLOC_ZERO(ctx, base, columns);
+    KFE_ALLOC_ZERO(ctx, means, columns + 1);
+    KFE_TRY(first_row(ctx, values, rows, columns, base));
+    for (int64_t i = 0; i < rows * columns; i++) {
+        values[i] -= base[i % columns];
+        means[i % columns] += values[i] / (double)total;
+        means[columns] += values[i] != 0;
+    }
+    KFE_TRY(kfe_i_cluster_sum(ctx, means, columns + 1));
+    for (int64_t i = 0; i < rows * columns; i++)
+        values[i] -= means[i % columns];
+    if (!(means[columns] > 0))
+        status = no_variation(ctx);
+cleanup:
+    kfe_i_free(ctx, base);
+    kfe_i_free(ctx, means);
+    return status;
+}
+
+kfe_status kfe_i_divided_targets(kfe_context *ctx, const kfe_i_target *target, int64_t total, double **values,
+                                 int64_t *columns, double *unit)
+{
+    kfe_status status = KFE_OK;
+    double least = -largest_value(target);
+
+    *unit = 1;
+    *columns = target_columns(target);
+    KFE_ALLOC_ZERO(ctx, *values, (target->rows > 0 ? target->rows : 1) * *columns);
+    if (*columns == 0)
+        return KFE_OK;
+    KFE_TRY(kfe_i_cluster_least(ctx, &least));
+    fill_targets(target, *columns, -least, *values, unit);
+    KFE_TRY(centre_divided(ctx, target->rows, total, *columns, *values));
 cleanup:
     if (status != KFE_OK) {
         kfe_i_free(ctx, *values);
@@ -92,10 +179,8 @@ cleanup:
 /* Whether centred targets of this norm vary: what centring leaves of a constant is rounding error. */
 static int exceeds_rounding(const kfe_i_target *target, double unit, double norm)
 {
-    double largest = target->task == KFE_TASK_REAL ? 0 : 1;
+    double largest = target->task == KFE_TASK_REAL ? largest_value(target) / unit : 1;
 
-    for (int64_t i = 0; target->task == KFE_TASK_REAL && i < target->rows * target->cols; i++)
-        largest = fmax(largest, fabs(target->values[i]) / unit);
     return norm > 16 * DBL_EPSILON * largest * sqrt(kfe_i_target_mass(target, target->rows));
 }
 

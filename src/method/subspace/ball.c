@@ -11,6 +11,7 @@
 #include "method/subspace/ball.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <math.h>
 
 enum { ITERATIONS_PER_POINT = 2000, LEAST_ITERATIONS = 100000 };
@@ -73,20 +74,31 @@ static double objective(int64_t n, const double *k, const double *lengths, const
     return sum;
 }
 
+/* What rounding may change in the gap: kernel values far above R² leave it no digits, and then it proves nothing. */
+static double rounding_of_gap(int64_t n, const double *k, const double *lengths)
+{
+    double largest = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(length_of(n, k, lengths, i)));
+    return DBL_EPSILON * largest;
+}
+
 kfe_status kfe_i_smallest_ball(kfe_context *ctx, int64_t n, const double *k, const double *lengths,
                                double tolerance, double *beta, double *work, kfe_i_ball *out)
 {
     int64_t most = n * ITERATIONS_PER_POINT > LEAST_ITERATIONS ? n * ITERATIONS_PER_POINT : LEAST_ITERATIONS;
     int64_t to = 0;
     int64_t from = 0;
+    double rounding = rounding_of_gap(n, k, lengths);
 
     start_at(n, k, lengths, beta, work);
     out->converged = 0;
     for (int64_t iteration = 0; iteration < most; iteration++) {
         double gap = choose_pair(n, beta, work, &to, &from);
-        double value = objective(n, k, lengths, beta, work);
-        out->converged = gap <= tolerance * fmax(value, 0);
-        if (out->converged || to == from)
+        double allowed = tolerance * fmax(objective(n, k, lengths, beta, work), 0);
+        out->converged = fmax(gap, rounding) <= allowed;
+        if (gap <= allowed || to == from)
             break;
         move_weight(n, k, to, from, beta, work);
         if (iteration % 1024 == 1023 && kfe_i_checkpoint(ctx, "enclosing the examples", 0, 0) != KFE_OK)

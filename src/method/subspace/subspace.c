@@ -78,10 +78,10 @@ kfe_status kfe_i_span_add(kfe_i_span *span, int64_t k, const double *w, const do
         cblas_dcopy(n, image + j, (blasint)k, own_image, 1);
         double before = cblas_ddot(n, own, 1, own_image, 1);
         double after = before > 0 ? orthogonalise_last(span) : before;
-        double noise = noise_of_last(span);
-        if (after < -fmax(sqrt(tolerance) * fabs(before), noise))
+        double unsure = noise_of_last(span) / KFE_UNSURE;
+        if (after < -fmax(sqrt(tolerance) * fabs(before), unsure))
             return kfe_i_negative_length(span->ctx);
-        if (after <= fmax(tolerance * before, noise / KFE_UNSURE))
+        if (after <= fmax(tolerance * before, unsure))
             continue;
         /* a second pass: nearly dependent vectors are not orthogonal to rounding after one */
         after = orthogonalise_last(span);

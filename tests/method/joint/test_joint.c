@@ -353,30 +353,83 @@ static kfe_data *with_weights(kfe_context *ctx, const support_sample *p, int rep
     return data;
 }
 
-/* The alternation starts from the labels, whose classes must be counted by the weights. */
-static void test_alternations_count_rows_by_their_weights(void **state)
+/* The features of the sample under a model fitted on every second row twice, or on weights; *iterations and *shares receive the
+ * model's numbers. */
+static kfe_matrix fitted_features(kfe_context *ctx, const support_request *request, const support_sample *p,
+                                  int repeated, double *iterations, double shares[2])
 {
-    static const char *const params = "lambda=0.05,svm-C=2,step=plain,max-iter=2,svm-stop=1e-10,settled=0";
-    kfe_context *ctx = *state;
-    support_sample p = make_problem(ctx, CLASSES);
-    double x[2][2 * ROWS * COLS];
-    kfe_data *repeated = with_weights(ctx, &p, 1, x[0]);
-    kfe_data *weighted = with_weights(ctx, &p, 0, x[1]);
-    kfe_matrix expected = support_features(ctx, "svm-joint", params, KERNEL, repeated, p.data);
-    kfe_matrix got = support_features(ctx, "svm-joint", params, KERNEL, weighted, p.data);
+    double x[2 * ROWS * COLS];
+    int64_t count = 0;
+    kfe_data *data = with_weights(ctx, p, repeated, x);
+    kfe_model *model = support_request_model(ctx, request, data);
+    kfe_matrix out = support_transform(ctx, model, p->data);
+    const double *weights = kfe_model_record(model, "weights", &count);
+
+    *iterations = support_number(model, "iterations");
+    for (int64_t m = 0; m < 2; m++)
+        shares[m] = m < count ? weights[m] : 0;
+    kfe_model_free(model);
+    kfe_data_free(data);
+    return out;
+}
+
+static void check_weights_are_repeated_rows(kfe_context *ctx, const support_request *request,
+                                            const support_sample *p, double shares[2])
+{
+    double iterations[2];
+    double other[2];
+    kfe_matrix expected = fitted_features(ctx, request, p, 1, &iterations[0], other);
+    kfe_matrix got = fitted_features(ctx, request, p, 0, &iterations[1], shares);
 
     assert_int_equal(got.cols, expected.cols);
     assert_below(support_distance_up_to_sign(got.rows, got.cols, expected.values, got.values), 1e-6);
+    assert_below(fabs(shares[0] - other[0]) + fabs(shares[1] - other[1]), 1e-6);
+    assert_int_equal((int)iterations[1], (int)iterations[0]);
     kfe_matrix_free(&expected);
     kfe_matrix_free(&got);
-    kfe_data_free(repeated);
-    kfe_data_free(weighted);
+}
+
+/* The alternation starts from the labels, whose classes must be counted by the weights. */
+static void test_alternations_count_rows_by_their_weights(void **state)
+{
+    static const support_request requests[] = {
+        {"svm-joint", "lambda=0.05,svm-C=2,step=plain,max-iter=2,svm-stop=1e-10,settled=0", {KERNEL}},
+        {"usvm-joint", "xi=0.05,svm-C=2,step=plain,max-iter=2,svm-stop=1e-10,settled=0", {KERNEL}},
+        {"svm-mkl",
+         "xi=0.01,svm-C=2,step=plain,max-iter=2,svm-stop=1e-10,settled=0,tolerance=1e-12",
+         {KERNEL, "rbf:gamma=2"}}};
+    kfe_context *ctx = *state;
+    support_sample p = make_problem(ctx, CLASSES);
+    double shares[2];
+
+    for (size_t r = 0; r < sizeof requests / sizeof *requests; r++)
+        check_weights_are_repeated_rows(ctx, &requests[r], &p, shares);
     support_sample_free(&p);
+}
+
+/* Both kernels count, so that the second derivatives of svm-mkl decide how many iterations it takes. */
+static void test_weights_of_kernels_count_rows_by_their_weights(void **state)
+{
+    static const support_request request = {
+        "svm-mkl", "xi=0.01,svm-C=2,svm-stop=1e-10", {KERNEL, "rbf:gamma=2"}};
+    kfe_context *ctx = *state;
+
+    for (int classes = 2; classes <= CLASSES; classes++) {
+        support_sample p = make_problem(ctx, classes);
+        double shares[2];
+        check_weights_are_repeated_rows(ctx, &request, &p, shares);
+        assert_true(shares[0] > 0.1 && shares[1] > 0.01);
+        support_sample_free(&p);
+    }
 }
 
 /* What leave-one-out chooses is the same with weights of one as without weights. */
 static void test_weights_of_one_choose_the_same_settings(void **state)
 {
+    static const support_request requests[] = {{"svm-joint", NULL, {KERNEL}},
+                                               {"usvm-joint", NULL, {KERNEL}},
+                                               {"svm-mkl", NULL, {KERNEL, "rbf:gamma=2"}}};
+    static const char *const chosen[] = {"svm-c", "xi", "xi"};
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx, CLASSES);
     kfe_data *weighted = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
@@ -386,10 +439,35 @@ static void test_weights_of_one_choose_the_same_settings(void **state)
         weights[i] = 1;
     weights[0] = 1 + 1e-9; /* weights that are all one may be forgotten */
     assert_ok(ctx, kfe_data_set_weights(ctx, weighted, weights));
-    kfe_model *expected = support_fit(ctx, "svm-joint", NULL, KERNEL, p.data);
-    kfe_model *got = support_fit(ctx, "svm-joint", NULL, KERNEL, weighted);
-    double value = support_number(expected, "svm-c");
-    assert_below(fabs(support_number(got, "svm-c") - value), 1e-6 * value);
+    for (size_t r = 0; r < sizeof requests / sizeof *requests; r++) {
+        kfe_model *expected = support_request_model(ctx, &requests[r], p.data);
+        kfe_model *got = support_request_model(ctx, &requests[r], weighted);
+        double value = support_number(expected, chosen[r]);
+        assert_below(fabs(support_number(got, chosen[r]) - value), 1e-6 * value);
+        kfe_model_free(expected);
+        kfe_model_free(got);
+    }
+    kfe_data_free(weighted);
+    support_sample_free(&p);
+}
+
+/* Leave-one-out on weighted rows chooses ξ on the weighted kernel once, not on its weighted copy. */
+static void test_weights_scale_what_leave_one_out_chooses(void **state)
+{
+    static const support_request request = {"svm-mkl", NULL, {KERNEL, "rbf:gamma=2"}};
+    kfe_context *ctx = *state;
+    support_sample p = make_problem(ctx, CLASSES);
+    kfe_data *weighted = support_dense(ctx, ROWS, COLS, p.x, p.class_of);
+    double weights[ROWS];
+
+    for (int i = 0; i < ROWS; i++)
+        weights[i] = 4;
+    assert_ok(ctx, kfe_data_set_weights(ctx, weighted, weights));
+    kfe_model *expected = support_request_model(ctx, &request, p.data);
+    kfe_model *got = support_request_model(ctx, &request, weighted);
+    /* against a sum of kernels of trace one: K/tr(K) does not know the unit of the weights */
+    double value = support_number(expected, "xi");
+    assert_below(fabs(support_number(got, "xi") - value), 1e-6 * value);
     kfe_model_free(expected);
     kfe_model_free(got);
     kfe_data_free(weighted);
@@ -421,7 +499,9 @@ int main(void)
         with_context(test_a_negative_kernel_is_refused),
         with_context(test_alternations_do_not_allocate),
         with_context(test_alternations_count_rows_by_their_weights),
+        with_context(test_weights_of_kernels_count_rows_by_their_weights),
         with_context(test_weights_of_one_choose_the_same_settings),
+        with_context(test_weights_scale_what_leave_one_out_chooses),
         with_context(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

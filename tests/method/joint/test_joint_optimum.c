@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
 #include "method/joint/joint.h"
+#include "method/mkl/svm_weights.h"
 #include "model/model.h"
 #include "support/sample.h"
 
@@ -152,6 +153,51 @@ static void test_the_growing_subspace_finds_the_same_optimum(void **state)
     support_sample_free(&p);
 }
 
+/* ---- second derivatives ---- */
+
+/* The second derivative of the SVMs' value by a factor of their kernel, where operators carry `roots` (NULL: they carry nothing). */
+static double curvature_of(kfe_context *ctx, const support_sample *p, const double *roots)
+{
+    kfe_i_onevsrest svms = {0};
+    kfe_i_svm_weights weights = {0};
+    double objective = 0;
+    double excess = 0;
+    double hessian = 0;
+
+    assert_ok(ctx, kfe_i_onevsrest_open(ctx, &p->data->target, 0, 1, 1e-10, &svms));
+    assert_ok(ctx, kfe_i_onevsrest_carry(&svms, roots));
+    assert_ok(ctx, kfe_i_svm_weights_open(ctx, &svms, 1, &weights));
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t j = 0; j < ROWS; j++)
+            weights.kernel.values[i * ROWS + j] =
+                (p->k[0][i * ROWS + j] + 0.1 * (double)(i == j)) * (roots ? roots[i] * roots[j] : 1);
+    assert_ok(ctx, kfe_i_svm_weights_solve(&weights, 1e-12, &objective, &excess));
+    assert_ok(ctx, kfe_i_gram_times(weights.gram, svms.weights, weights.k, weights.images));
+    assert_ok(ctx, kfe_i_svm_weights_curvature(&weights, &hessian));
+    kfe_i_svm_weights_free(&weights);
+    kfe_i_onevsrest_free(&svms);
+    return hessian;
+}
+
+/* The SVMs are the same, whether operators carry the roots of their weights or not. */
+static void test_second_derivatives_do_not_depend_on_coordinates(void **state)
+{
+    kfe_context *ctx = *state;
+    support_sample p = make_problem(ctx);
+    double weights[ROWS];
+    double roots[ROWS];
+
+    for (int i = 0; i < ROWS; i++) {
+        weights[i] = 0.5 + (double)(i % 5);
+        roots[i] = sqrt(weights[i]);
+    }
+    assert_ok(ctx, kfe_data_set_weights(ctx, p.data, weights));
+    double plain = curvature_of(ctx, &p, NULL);
+    assert_true(plain > 0);
+    assert_below(fabs(curvature_of(ctx, &p, roots) - plain), 1e-6 * plain);
+    support_sample_free(&p);
+}
+
 /* ---- open gaps ---- */
 
 /* Of three classes a third feature explains almost nothing here, but without it the gap stays open. */
@@ -213,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_context(test_the_optimum_is_reached_over_six_decades),
         with_context(test_the_growing_subspace_finds_the_same_optimum),
+        with_context(test_second_derivatives_do_not_depend_on_coordinates),
         with_context(test_small_features_are_kept_where_the_gap_needs_them),
         with_context(test_a_tiny_ridge_is_raised),
         with_context(test_an_open_gap_is_reported),

@@ -201,6 +201,64 @@ static void test_definition(void **state)
     }
 }
 
+/* ---- whose gradients ---- */
+
+/* How far the metrics of two fits are apart, relative to the largest entry. */
+static double metrics_apart(const kfe_model *a, const kfe_model *b)
+{
+    int64_t count = 0;
+    int64_t same = 0;
+    const double *p = kfe_model_record(a, "metric", &count);
+    const double *q = kfe_model_record(b, "metric", &same);
+
+    assert_int_equal(count, same);
+    return support_distance(count, p, q);
+}
+
+/* With ridge=auto the first metric is that of a regression with the ridge that {gradient-ridge} allows, and the last regression has
+ * the ridge of leave-one-out. */
+static void check_gradient_ridge(kfe_context *ctx, const kfe_data *train, const char *more, double tolerance)
+{
+    static const char *const ways[] = {"gradient-ridge=0.0001", "ridge=0.0001", "gradient-ridge=0"};
+    kfe_model *models[3];
+    char params[160];
+    int64_t count = 0;
+
+    for (int w = 0; w < 3; w++) {
+        snprintf(params, sizeof params, "iterations=1,held-out=0,metric=full,%s%s", ways[w], more);
+        models[w] = support_fit(ctx, "rfm", params, "rbf:gamma=0.5", train);
+    }
+    assert_true(*kfe_model_record(models[0], "ridge", &count) > 1e-3);
+    assert_below(metrics_apart(models[0], models[1]), tolerance);
+    assert_true(metrics_apart(models[0], models[2]) > 1e-2);
+    for (int w = 0; w < 3; w++)
+        kfe_model_free(models[w]);
+}
+
+static void test_gradients_take_a_small_ridge(void **state)
+{
+    kfe_context *ctx = *state;
+    enum { N = 120 };
+    double x[N * COLS];
+    double y[N];
+    double standard[N];
+    double weights[N];
+    uint64_t random = 5;
+
+    make_problem(N, x, y, standard);
+    for (int64_t i = 0; i < N; i++) {
+        y[i] += 0.5 * support_normal(&random);
+        weights[i] = (double)(1 + i % 3);
+    }
+    kfe_data *train = support_dense(ctx, N, COLS, x, NULL);
+    assert_ok(ctx, kfe_data_set_targets(ctx, train, 1, y));
+    check_gradient_ridge(ctx, train, "", 1e-9);
+    check_gradient_ridge(ctx, train, ",landmarks=40", 1e-4); /* the landmarks' diagonal is not quite one */
+    assert_ok(ctx, kfe_data_set_weights(ctx, train, weights));
+    check_gradient_ridge(ctx, train, "", 1e-9);
+    kfe_data_free(train);
+}
+
 /* ---- what is kept ---- */
 
 static void test_best_iteration_is_kept(void **state)
@@ -429,6 +487,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_definition),
+        with_context(test_gradients_take_a_small_ridge),
         with_context(test_best_iteration_is_kept),
         with_context(test_planted_directions),
         with_context(test_classes_are_predicted),

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A fit on the rows of a stream that the processes keep, each its own: the method picks examples (fit_rows), these become the support of
+ * the accumulator's map, and the sums over the features of all rows train the learner. stream.c reads the rows.
+ */
+#include "accumulate/pursue.h"
+
+#include <string.h>
+
+#include "core/cluster.h"
+#include "core/memory.h"
+
+int kfe_i_keeps_rows(const kfe_spec *spec)
+{
+    return spec->method->fit_rows && spec->fit.landmarks == 0;
+}
+
+kfe_status kfe_i_kept_begin(kfe_accumulator *sums, int files, kfe_i_kept_rows *out)
+{
+    kfe_status status = KFE_OK;
+
+    *out = (kfe_i_kept_rows){
+        .sums = sums, .files = files, .target = {.ctx = sums->ctx}, .alone = kfe_i_ranks(sums->ctx) == 1};
+    kfe_i_row_store_begin(sums->ctx, NULL, &out->store);
+    KFE_ALLOC_ZERO(sums->ctx, out->rows_of, files);
+cleanup:
+    return status;
+}
+
+void kfe_i_kept_free(kfe_i_kept_rows *kept)
+{
+    if (!kept->sums)
+        return;
+    kfe_i_free(kept->target.ctx, kept->rows_of);
+    kfe_i_row_store_free(&kept->store);
+    kfe_i_target_free(&kept->target);
+}
+
+/* ---- rows ---- */
+
+static kfe_status add_values(kfe_i_kept_rows *k, const kfe_i_target *target)
+{
+    kfe_status status = KFE_OK;
+    int64_t size = target->rows * target->cols;
+    int64_t before = k->target.rows * target->cols;
+
+    KFE_GROW(k->target.ctx, k->target.values, k->value_capacity, before + size);
+    memcpy(k->target.values + before, target->values, (size_t)size * sizeof *target->values);
+    k->target.cols = target->cols;
+cleanup:
+    return status;
+}
+
+/* Codes are those of the accumulator's classes, which new classes move up. */
+static kfe_status add_codes(kfe_i_kept_rows *k, const kfe_i_target *target)
+{
+    kfe_status status = KFE_OK;
+    kfe_accumulator *a = k->sums;
+    int32_t *code = NULL;
+
+    KFE_ALLOC(a->ctx, code, target->class_count);
+    KFE_GROW(a->ctx, k->target.codes, k->code_capacity, k->target.rows + target->rows);
+    a->sample_target = k->target;
+    status = kfe_i_accumulator_classes(a, target, code);
+    memset(&a->sample_target, 0, sizeof a->sample_target);
+    for (int64_t i = 0; status == KFE_OK && i < target->rows; i++)
+        k->target.codes[k->target.rows + i] = code[target->codes[i]];
+cleanup:
+    kfe_i_free(a->ctx, code);
+    return status;
+}
+
+kfe_status kfe_i_kept_add(kfe_i_kept_rows *k, const kfe_data *rows, int file, int64_t before)
+{
+    kfe_status status = KFE_OK;
+    kfe_accumulator *a = k->sums;
+
+    if (k->alone) { /* the order in which rows come is enough */
+        file = 0;
+        before = k->store.rows;
+        k->rows_of[0] += (double)kfe_data_rows(rows);
+    }
+    k->store.map = a->map;
+    KFE_TRY(kfe_i_accumulator_check_rows(a, rows));
+    KFE_TRY(kfe_i_model_check(a->ctx, a->map, rows));
+    KFE_TRY(kfe_i_row_store_add(&k->store, rows, file, before));
+    k->target.task = rows->target.task;
+    if (rows->target.task == KFE_TASK_CLASSES)
+        KFE_TRY(add_codes(k, &rows->target));
+    if (rows->target.task == KFE_TASK_REAL)
+        KFE_TRY(add_values(k, &rows->target));
+    k->target.rows += kfe_data_rows(rows);
+cleanup:
+    return status;
+}
+
+/* ---- classes of all processes ---- */
+
+/* The names of this process's classes, each with its NUL, behind those of the processes before it; the others' are gathered. */
+static kfe_status gather_names(const kfe_accumulator *a, char **names, int64_t *size)
+{
+    kfe_status status = KFE_OK;
+    int ranks = kfe_i_ranks(a->ctx);
+    int rank = kfe_i_rank(a->ctx);
+    double *sizes = NULL;
+    int64_t *bytes = NULL;
+    int64_t at = 0;
+
+    KFE_ALLOC_ZERO(a->ctx, sizes, ranks);
+    KFE_ALLOC(a->ctx, bytes, ranks);
+    for (int64_t g = 0; g < a->sums.classes; g++)
+        sizes[rank] += (double)strlen(a->class_names[g]) + 1;
+    KFE_TRY(kfe_i_cluster_gather_rows(a->ctx, sizes, ranks, 1));
+    *size = 0;
+    for (int r = 0; r < ranks; r++) {
+        bytes[r] = (int64_t)sizes[r];
+        at += r < rank ? bytes[r] : 0;
+        *size += bytes[r];
+    }
+    KFE_ALLOC_ZERO(a->ctx, *names, *size + 1);
+    for (int64_t g = 0; g < a->sums.classes; g++) {
+        size_t length = strlen(a->class_names[g]) + 1;
+        memcpy(*names + at, a->class_names[g], length);
+        at += (int64_t)length;
+    }
+    KFE_TRY(kfe_i_cluster_gather(a->ctx, *names, bytes));
+cleanup:
+    kfe_i_free(a->ctx, sizes);
+    kfe_i_free(a->ctx, bytes);
+    return status;
+}
+
+/* Every process learns the classes of the others, so that all have the same. */
+static kfe_status share_classes(kfe_i_kept_rows *k)
+{
+    kfe_status status = KFE_OK;
+    kfe_accumulator *a = k->sums;
+    char *names = NULL;
+    int64_t size = 0;
+
+    if (a->sums.task != KFE_TASK_CLASSES)
+        return KFE_OK;
+    KFE_TRY(gather_names(a, &names, &size));
+    for (int64_t at = 0; at < size; at += (int64_t)strlen(names + at) + 1) {
+        char *name = names + at;
+        int32_t member = 0;
+        int32_t code = 0;
+        const kfe_i_target one = {.ctx = a->ctx,
+                                  .task = KFE_TASK_CLASSES,
+                                  .rows = 1,
+                                  .codes = &member,
+                                  .class_count = 1,
+                                  .names = &name};
+        a->sample_target = k->target;
+        status = kfe_i_accumulator_classes(a, &one, &code);
+        memset(&a->sample_target, 0, sizeof a->sample_target);
+        if (status != KFE_OK)
+            break;
+    }
+    k->target.class_count = a->sums.classes;
+cleanup:
+    kfe_i_free(a->ctx, names);
+    return status;
+}
+
+/* ---- the fit ---- */
+
+/* The sums over the features of the rows of this process. */
+static kfe_status sum_features(kfe_i_kept_rows *k)
+{
+    kfe_status status = KFE_OK;
+    kfe_accumulator *a = k->sums;
+    kfe_i_table features = {0};
+
+    KFE_TRY(kfe_i_accumulator_sum_again(a));
+    KFE_TRY(kfe_i_table_new_dense(a->ctx, k->store.rows, a->map->dim, &features));
+    KFE_TRY(kfe_i_row_store_features(&k->store, &a->map->views[0].support, a->map->coefficients, a->map->dim,
+                                     features.values));
+    const kfe_i_sum_rows rows = {.table = &features, .count = k->store.rows, .target = &k->target};
+    if (k->store.rows > 0)
+        KFE_TRY(kfe_i_sums_add(&a->sums, &rows));
+cleanup:
+    kfe_i_table_free(&features);
+    return status;
+}
+
+/* The method's solution becomes the map. */
+static kfe_status take_solution(kfe_i_kept_rows *k, kfe_i_solution *solution)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table support = {0};
+
+    KFE_TRY(kfe_i_row_store_fetch(&k->store, solution->index, solution->rows, &support));
+    kfe_i_accumulator_replace_landmarks(k->sums->map, &support, solution->rows, solution->coefficients,
+                                        solution->dim);
+    solution->coefficients = NULL;
+cleanup:
+    kfe_i_table_free(&support);
+    return status;
+}
+
+static kfe_status check_rows_of_all(const kfe_i_kept_rows *k)
+{
+    if (!k->sums->map || k->store.part.total == 0)
+        return kfe_i_fail(k->sums->ctx, KFE_EINPUT, "there are no examples to fit on: no rows were added");
+    return kfe_i_accumulator_check_classes(k->sums);
+}
+
+kfe_status kfe_i_pursue(kfe_i_kept_rows *k, kfe_accumulator **sums, kfe_model **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = (*sums)->ctx;
+    const kfe_i_method *method = (*sums)->spec->method;
+    kfe_i_solution solution = {0};
+    const kfe_i_row_problem problem = {&k->store.part, &k->target};
+    kfe_i_thread_state saved = kfe_i_threads_enter(ctx);
+
+    KFE_TRY(share_classes(k));
+    k->store.map = (*sums)->map;
+    KFE_TRY(kfe_i_row_store_number(&k->store, k->rows_of, k->files));
+    KFE_TRY(check_rows_of_all(k));
+    k->target.task = (*sums)->sums.task;
+    KFE_TRY(method->fit_rows(ctx, &problem, (*sums)->spec->settings, &solution));
+    KFE_TRY(take_solution(k, &solution));
+    KFE_TRY(sum_features(k));
+    kfe_i_row_store_free(&k->store); /* its map is that of the accumulator, which is replaced */
+    KFE_TRY(kfe_i_accumulator_reduce(sums));
+    k->sums = *sums;
+    (*sums)->solved = &solution;
+    KFE_TRY(kfe_accumulator_finish(*sums, out));
+cleanup:
+    (*sums)->solved = NULL;
+    kfe_i_solution_free(&solution);
+    kfe_i_threads_leave(saved);
+    return status;
+}

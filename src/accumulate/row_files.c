@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of rows, read one after the other in parts; stream.c and pursue.c fit from them. */
+#include "accumulate/row_files.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "data/fingerprint.h"
+#include "data/read/read.h"
+
+void kfe_i_row_files_close(kfe_i_row_files *files)
+{
+    kfe_i_data_stream_close(files->open);
+    files->open = NULL;
+    files->in_file = 0;
+}
+
+void kfe_i_row_files_rewind(kfe_i_row_files *files)
+{
+    kfe_i_row_files_close(files);
+    files->at = 0;
+    files->rows = 0;
+    files->parts = 0;
+    files->mark = 0;
+}
+
+/* Sparse parts end at their last column that is not zero. */
+static kfe_status settle_columns(kfe_i_row_files *files, kfe_data *part)
+{
+    kfe_i_table *table = &part->views[0].table;
+
+    if (part->views[0].encoding.count > 0)
+        return kfe_i_fail(
+            files->ctx, KFE_EUNSUPPORTED,
+            "%s: column %lld is text, and its categories are known only after the last row; encode "
+            "it before, or leave it out with {drop}",
+            kfe_i_view_shown(&part->views[0]), (long long)part->views[0].encoding.columns[0].column + 1);
+    if (files->cols == 0)
+        files->cols = table->cols;
+    if (table->kind == KFE_TABLE_CSR && table->cols < files->cols)
+        table->cols = files->cols;
+    if (table->cols != files->cols)
+        return kfe_i_fail(
+            files->ctx, KFE_EINPUT,
+            "%s: the rows have %lld columns, but the first ones, in %s, have %lld; all files need the "
+            "same columns",
+            files->paths[files->at], (long long)table->cols, files->paths[0], (long long)files->cols);
+    return KFE_OK;
+}
+
+kfe_status kfe_i_row_files_next(kfe_i_row_files *files, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+
+    *out = NULL;
+    while (!*out && files->at < files->count) {
+        if (files->at % files->share.ranks != files->share.rank) {
+            files->at++;
+            continue;
+        }
+        if (!files->open)
+            KFE_TRY(kfe_i_data_stream_open(files->ctx, 1, files->paths + files->at, NULL, files->options,
+                                           NULL, &files->open));
+        kfe_i_data_stream_set_task(files->open, files->task);
+        KFE_TRY(kfe_i_data_stream_next(files->open, KFE_PART_ROWS, out));
+        if (!*out) {
+            kfe_i_row_files_close(files);
+            files->at++;
+        }
+    }
+    if (!*out)
+        return KFE_OK;
+    files->task = (*out)->target.task;
+    files->rows += kfe_data_rows(*out);
+    files->in_file += kfe_data_rows(*out);
+    files->parts++;
+    if (files->marks_parts)
+        files->mark = files->mark * UINT64_C(0x9E3779B97F4A7C15) + kfe_i_data_fingerprint(files->ctx, *out);
+    KFE_TRY(settle_columns(files, *out));
+    KFE_TRY(kfe_i_checkpoint(files->ctx, "reading rows", files->rows, 0));
+cleanup:
+    return status;
+}
+
+int kfe_i_row_files_can_rewind(const kfe_i_row_files *files)
+{
+    struct stat found;
+
+    for (int i = 0; i < files->count; i++)
+        if (strcmp(files->paths[i], "-") == 0 || stat(files->paths[i], &found) != 0 ||
+            !S_ISREG(found.st_mode))
+            return 0;
+    return 1;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What rough_sums.c makes and rough_products.c multiplies with. */
+#ifndef KFE_DATA_ROUGH_STATE_H
+#define KFE_DATA_ROUGH_STATE_H
+
+#include "core/least.h"
+#include "data/rough_sums.h"
+
+/* Numbers of a block of rows that stays in the cache of a thread; the same for several directions at once, which repay a larger one. */
+enum { KFE_ROUGH_BLOCK = 1 << 15, KFE_ROUGH_WIDE_BLOCK = 1 << 17, KFE_ROUGH_BLOCK_ROWS = 256 };
+/* Directions that are multiplied at a time. */
+enum { KFE_ROUGH_TOGETHER = 32 };
+
+/* What one thread adds up. */
+typedef struct kfe_i_rough_part {
+    double *sum, *square; /* cols: Σv, Σv² */
+    double *cross;        /* cols × targets: Σ v(y − mean)ᵀ */
+    double *classes;      /* classes × cols: Σv of each */
+    float *panel;         /* rows of a panel × cols */
+    float *products;      /* cols × cols, the upper triangle of one panel */
+    double *scatter;      /* the same of all */
+    double *images;       /* KFE_ROUGH_BLOCK_ROWS × KFE_ROUGH_TOGETHER: Xw of a block */
+    double *along;        /* cols × KFE_ROUGH_TOGETHER: Z */
+} kfe_i_rough_part;
+
+struct kfe_i_rough {
+    kfe_context *ctx;
+    const kfe_i_table *table;
+    kfe_i_rough_form form;
+    int threads;
+    kfe_i_rough_part *parts;
+    double *mean, *base, *squares; /* cols; squares: the diagonal of S */
+    double unit;                   /* of S̃: a power of two */
+    float *matrix;                 /* cols × cols: S̃/unit² */
+    int64_t count;                 /* directions of the basis */
+    double *basis, *image;         /* count × cols: Qᵀ; (SQ)ᵀ */
+    double *share;                 /* KFE_ROUGH_TOGETHER × count: q */
+    double *rest, *turned;         /* KFE_ROUGH_TOGETHER × cols */
+    float *single, *single_image;  /* KFE_ROUGH_TOGETHER × cols */
+    double distance;
+};
+
+static inline const double *kfe_i_rough_row(const kfe_i_table *table, int64_t i)
+{
+    return table->values + i * table->stride;
+}
+
+static inline int64_t kfe_i_rough_block(int64_t cols, int64_t numbers)
+{
+    int64_t rows = numbers / (cols > 0 ? cols : 1);
+
+    return rows < 4 ? 4 : kfe_i_least(rows, KFE_ROUGH_BLOCK_ROWS);
+}
+
+#endif
