@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # usage: bench/gpu.sh BUILD_FOLDER [NAME...]
-# Prints the measurements of bench/GPU.md on a machine with a GPU; NAME: floors cv sma fits million peers, all of them by
+# Prints the measurements of bench/GPU.md on a machine with a GPU; NAME: floors cv sma fits million learn peers, all of them by
 # default; or pool, a part of the floors.
 # BUILD_FOLDER is built with KFE_CUDA=ON and KFE_BUILD_BENCH=ON, or is an archive of bench/gpu_bundle.sh, unpacked. No measurement may
 # take longer than KFE_GPU_SECONDS (300); one that fails does not stop the others. Exit status 0: none failed; 77: there is no GPU.
 set -uo pipefail
 build=$(cd "$1" && pwd) here=$(cd "$(dirname "$0")" && pwd)
 shift
-[[ $# -gt 0 ]] || set -- floors cv sma fits million peers
+[[ $# -gt 0 ]] || set -- floors cv sma fits million learn peers
 export KFE_DEVICE_PATH=$build OMP_WAIT_POLICY=passive
 limit=${KFE_GPU_SECONDS:-300}
 failures=0
@@ -30,6 +30,14 @@ floors() {
 }
 
 pool() { run "$build/bench/bench_gpu" "$build/libkfe_cuda.so" pool; }
+
+# Linear SVMs, nearest neighbours, kernels of sparse rows.
+learn() {
+  local name
+  for name in svms nearest sparse; do
+    run "$build/bench/bench_gpu" "$build/libkfe_cuda.so" $name
+  done
+}
 
 # Accuracies must be the same on both devices; the last columns are times.
 cv() {
@@ -63,7 +71,7 @@ peers() {
 
 for name in "$@"; do
   case $name in
-    floors | pool | cv | sma | fits | million | peers) "$name" ;;
+    floors | pool | cv | sma | fits | million | learn | peers) "$name" ;;
     *) echo "no such measurement: $name"; exit 2 ;;
   esac
 done

@@ -6,8 +6,8 @@ usage: bench/mpi.py KFE [REPEATS]          ROWS=5000: rows of the data
        bench/mpi.py KFE [REPEATS] --weak   weak scaling: 1 process on ROWS/√2 rows and 2 on ROWS, the same work for each
        bench/mpi.py KFE [REPEATS] --stream fits from sums over divided rows, which are read from a file
 
-Prints the median of the seconds that kfe reports and of the processor seconds of all processes together; the latter includes starting
-them and reading the data, and tells more on a busy machine.
+Prints the median of the seconds that kfe reports, from reading on, and of the processor seconds of all processes together, which include
+starting them and tell more on a busy machine. The ratio of 2 processes to 2 threads is the median of the ratios of runs one after the other.
 """
 import os
 import re
@@ -30,6 +30,7 @@ FITS = {
 STREAMS = {
     "kfd, landmarks": ["--stream", "-m", "kfd", "--landmarks", "500", "--learner", "ls"],
     "sma, landmarks": ["--stream", "-m", "sma", "--landmarks", "500", "--learner", "ls"],
+    "sma, all rows": ["--stream", "-m", "sma", "--dim", "50", "--learner", "ls"],
     "pls": ["--stream", "-m", "pls", "--dim", "5"],
 }
 WAYS = {"1 thread": (0, 1), "2 threads": (0, 2), "1 process": (1, 1), "2 processes": (2, 1), "4 processes": (4, 1)}
@@ -71,10 +72,12 @@ def main():
         subprocess.run([KFE, "generate", "waveform", "--n", rows, "-o", "waves.csv"], cwd=folder, check=True)
         print(f"{rows} rows, load {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores, median of {REPEATS}")
         for name, flags in (STREAMS if STREAM else FITS).items():
-            for way, (ranks, threads) in WAYS.items():
-                taken = [measure(folder, flags, ranks, threads) for _ in range(REPEATS)]
-                wall, cpu = (statistics.median(column) for column in zip(*taken))
+            rounds = [{way: measure(folder, flags, *how) for way, how in WAYS.items()} for _ in range(REPEATS)]
+            for way in WAYS:
+                wall, cpu = (statistics.median(column) for column in zip(*(taken[way] for taken in rounds)))
                 print(f"{name:18} {way:12} {wall:8.2f} s   {cpu:8.2f} s of processors", flush=True)
+            ratio = statistics.median(taken["2 processes"][0] / taken["2 threads"][0] for taken in rounds)
+            print(f"{name:18} 2 processes / 2 threads: {ratio:.2f}", flush=True)
 
 
 main()

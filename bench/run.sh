@@ -78,6 +78,10 @@ trap 'rm -f "$out"' EXIT
         "$bench/bench_pursuit" smc 1000000 400 500
     fi
     echo
+    echo "## sma and smc on one thread and on all"
+    echo
+    "$bench/bench_pursuit" threads 100000 50 500
+    echo
     echo "## rfm against its solves and products (target: 1.3), and on a million rows"
     echo
     "$bench/bench_rfm" fit $([[ -z $quick ]] && echo 20000 100 1 || echo 3000 100 3)
