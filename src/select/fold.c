@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One split under one method: extracts features of its training and test rows, and measures predictions on the
- * test rows. Called by sweep.c. */
+ * test rows. Called by sweep_method.c. */
 #include "select/fold.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One split from sums: scaling, features and their sums follow from the sums over the training rows; only test rows are read, and a sample
- * of training rows for ridge=auto. Called by sweep.c. Time for each split: O(md²) for m test rows, or O(md) where coordinates by eigenvectors serve (row_sums.h), and that of
+ * of training rows for ridge=auto. Called by sweep_method.c. Time for each split: O(md²) for m test rows, or O(md) where coordinates by eigenvectors serve (row_sums.h), and that of
  * the method's fit_sums.
  */
 #include "select/sum_fold.h"
