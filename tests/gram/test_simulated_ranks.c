@@ -148,7 +148,8 @@ typedef struct rank_run {
     const kfe_i_table *points;
     const double *vectors;
     double *out;
-    double keeping, product; /* simulated seconds, the least of all repeats: a rank's own time, less what other programs take */
+    double keeping,
+        product; /* simulated seconds; the least of all repeats, which other programs disturb least */
     kfe_status status;
 } rank_run;
 
