@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "accumulate/weigh.h"
 #include "core/memory.h"
 #include "data/classes.h"
 
@@ -36,6 +37,8 @@ static void reset(kfe_accumulator *a)
     kfe_model_free(a->map);
     a->map = NULL;
     a->sparse = 1;
+    a->count = 0;
+    a->weighted = 0;
 }
 
 void kfe_accumulator_free(kfe_accumulator *a)
@@ -43,6 +46,7 @@ void kfe_accumulator_free(kfe_accumulator *a)
     if (!a)
         return;
     reset(a);
+    kfe_accumulator_free(a->counts);
     kfe_spec_free(a->spec);
     kfe_i_free(a->ctx, a);
 }
@@ -67,12 +71,14 @@ cleanup:
 
 kfe_status kfe_accumulator_new(kfe_context *ctx, const kfe_spec *spec, kfe_accumulator **out)
 {
-    return kfe_i_accumulator_open(ctx, spec, 0, out);
+    *out = NULL;
+    return kfe_i_balances_classes(spec) ? kfe_i_refuse_balanced(ctx)
+                                        : kfe_i_accumulator_open(ctx, spec, 0, out);
 }
 
 int64_t kfe_accumulator_rows(const kfe_accumulator *a)
 {
-    return (int64_t)a->sums.rows;
+    return (int64_t)a->count;
 }
 
 /* ---- classes ---- */
@@ -163,9 +169,6 @@ kfe_status kfe_i_accumulator_check_rows(const kfe_accumulator *a, const kfe_data
     kfe_status status = KFE_OK;
 
     KFE_TRY(check_target(a, &rows->target));
-    if (rows->target.weights)
-        KFE_FAIL(a->ctx, KFE_EUNSUPPORTED,
-                 "fits from sums over rows take no weights of examples; leave out {weight}");
     for (int v = 0; v < rows->view_count; v++) {
         KFE_TRY(kfe_i_check_view(a->ctx, &rows->views[v]));
         if (rows->views[v].gaps.fill != KFE_FILL_NONE)
@@ -189,6 +192,8 @@ static kfe_status add_piece(kfe_accumulator *a, const kfe_data *piece, const int
     const kfe_i_sum_rows rows = {
         .table = &columns, .count = columns.rows, .target = &piece->target, .code = code};
     KFE_TRY(kfe_i_sums_add(&a->sums, &rows));
+    a->count += (double)columns.rows;
+    a->weighted |= piece->target.weights != NULL;
 cleanup:
     kfe_i_table_free(&columns);
     return status;
@@ -245,29 +250,28 @@ static kfe_status start_if_new(kfe_accumulator *a, const kfe_data *rows)
 kfe_status kfe_accumulator_start(kfe_accumulator *a, const kfe_data *sample)
 {
     kfe_status status = KFE_OK;
+    kfe_i_weighed_rows weighed = {0};
     kfe_i_thread_state saved = kfe_i_threads_enter(a->ctx);
 
     if (a->map)
         KFE_FAIL(a->ctx, KFE_EINVAL, "the accumulator has started already");
-    if (kfe_data_rows(sample) == 0)
-        KFE_FAIL(a->ctx, KFE_EINPUT, "there are no rows to start from");
     KFE_TRY(kfe_i_accumulator_check_rows(a, sample));
+    KFE_TRY(kfe_i_accumulator_weigh(a, sample, &weighed));
+    if (!weighed.rows)
+        KFE_FAIL(a->ctx, KFE_EINPUT, "there are no rows to start from");
     if (kfe_i_accumulator_has_kernel(a->spec))
-        KFE_TRY(start_if_new(a, sample));
+        KFE_TRY(start_if_new(a, weighed.rows));
 cleanup:
+    kfe_i_weighed_rows_free(&weighed);
     kfe_i_threads_leave(saved);
     return status;
 }
 
-kfe_status kfe_accumulator_add(kfe_accumulator *a, const kfe_data *rows)
+static kfe_status add_weighed(kfe_accumulator *a, const kfe_data *rows)
 {
     kfe_status status = KFE_OK;
     int32_t *code = NULL;
-    kfe_i_thread_state saved = kfe_i_threads_enter(a->ctx);
 
-    if (kfe_data_rows(rows) == 0)
-        goto cleanup;
-    KFE_TRY(kfe_i_accumulator_check_rows(a, rows));
     if (!a->map)
         warn_if_few(a, kfe_data_rows(rows));
     KFE_TRY(start_if_new(a, rows));
@@ -280,6 +284,23 @@ kfe_status kfe_accumulator_add(kfe_accumulator *a, const kfe_data *rows)
     KFE_TRY(add_in_pieces(a, rows, code));
 cleanup:
     kfe_i_free(a->ctx, code);
+    return status;
+}
+
+kfe_status kfe_accumulator_add(kfe_accumulator *a, const kfe_data *rows)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_weighed_rows weighed = {0};
+    kfe_i_thread_state saved = kfe_i_threads_enter(a->ctx);
+
+    if (kfe_data_rows(rows) == 0)
+        goto cleanup;
+    KFE_TRY(kfe_i_accumulator_check_rows(a, rows));
+    KFE_TRY(kfe_i_accumulator_weigh(a, rows, &weighed));
+    if (weighed.rows)
+        KFE_TRY(add_weighed(a, weighed.rows));
+cleanup:
+    kfe_i_weighed_rows_free(&weighed);
     kfe_i_threads_leave(saved);
     return status;
 }
@@ -312,7 +333,7 @@ static int same_settings(const kfe_i_param_table *table, const void *a, const vo
 static int same_spec(const kfe_spec *a, const kfe_spec *b)
 {
     return a->method == b->method && a->learner == b->learner && a->fit.scale == b->fit.scale &&
-           a->fit.landmarks == b->fit.landmarks &&
+           a->fit.landmarks == b->fit.landmarks && strcmp(a->fit.class_weight, b->fit.class_weight) == 0 &&
            same_settings(&a->method->params, a->settings, b->settings) &&
            (!a->learner || same_settings(&a->learner->params, a->learner_settings, b->learner_settings));
 }
@@ -401,6 +422,8 @@ kfe_status kfe_accumulator_merge(kfe_accumulator *a, const kfe_accumulator *othe
     if (other->sums.rows > 0) {
         KFE_TRY(align_classes(a, other, &aligned));
         kfe_i_sums_merge(&a->sums, &aligned);
+        a->count += other->count;
+        a->weighted |= other->weighted;
         a->sparse = a->sparse && other->sparse;
     }
 cleanup:

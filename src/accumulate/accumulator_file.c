@@ -13,6 +13,7 @@
 
 #define FORMAT "kfe-accumulator"
 #define FORMAT_VERSION "1"
+#define WEIGHTED_VERSION "2" /* of rows with weights: "row_count", and "sample_weights" if there is a sample */
 
 /* Numbers of the tensor "counts". */
 enum {
@@ -25,6 +26,12 @@ enum {
     COUNT_SAMPLE,
     COUNTS
 };
+
+/* Its rows, or those that it started from, have weights. */
+static int is_weighted(const kfe_accumulator *a)
+{
+    return a->weighted || a->sample_target.weights;
+}
 
 /* ---- saving ---- */
 
@@ -52,14 +59,14 @@ cleanup:
     return status;
 }
 
-static kfe_status set_spec(kfe_i_safetensors *file, const kfe_spec *spec)
+static kfe_status set_spec(kfe_i_safetensors *file, const kfe_spec *spec, int weighted)
 {
     kfe_status status = KFE_OK;
     char *kernel = NULL;
     char key[32];
 
     KFE_TRY(kfe_i_safetensors_set(file, "format", FORMAT));
-    KFE_TRY(kfe_i_safetensors_set(file, "format_version", FORMAT_VERSION));
+    KFE_TRY(kfe_i_safetensors_set(file, "format_version", weighted ? WEIGHTED_VERSION : FORMAT_VERSION));
     KFE_TRY(kfe_i_safetensors_set(file, "method", spec->method->name));
     KFE_TRY(set_params(file, "parameters", &spec->method->params, spec->settings));
     KFE_TRY(set_params(file, "fit", &kfe_i_fit_params, &spec->fit));
@@ -115,6 +122,8 @@ static kfe_status add_sample(kfe_i_safetensors *file, const kfe_accumulator *a)
         KFE_TRY(kfe_i_safetensors_add(file, "sample_codes", KFE_DTYPE_I32, rows, -1, target->codes));
     if (target->values)
         KFE_TRY(add_reals(file, "sample_values", rows * target->cols, target->values));
+    if (target->weights)
+        KFE_TRY(add_reals(file, "sample_weights", rows, target->weights));
 cleanup:
     return status;
 }
@@ -133,6 +142,8 @@ static kfe_status add_started(saving *s, const kfe_accumulator *a)
             kfe_i_safetensors_add(&s->file, "classes", KFE_DTYPE_U8, s->names.length, -1, s->names.bytes));
     }
     KFE_TRY(add_sums(&s->file, &a->sums));
+    if (is_weighted(a))
+        KFE_TRY(add_reals(&s->file, "row_count", 1, &a->count));
     KFE_TRY(add_sample(&s->file, a));
 cleanup:
     return status;
@@ -152,7 +163,7 @@ static kfe_status fill(saving *s, const kfe_accumulator *a)
     s->counts[COUNT_CLASSES] = a->sums.classes;
     s->counts[COUNT_TARGETS] = a->sums.targets;
     s->counts[COUNT_SAMPLE] = a->sample.rows;
-    KFE_TRY(set_spec(&s->file, a->spec));
+    KFE_TRY(set_spec(&s->file, a->spec, is_weighted(a)));
     KFE_TRY(kfe_i_safetensors_add(&s->file, "counts", KFE_DTYPE_I64, COUNTS, -1, s->counts));
     if (a->map)
         KFE_TRY(add_started(s, a));
@@ -222,11 +233,12 @@ cleanup:
 static kfe_status load_spec(const kfe_i_loading *job, kfe_spec **out)
 {
     kfe_status status = KFE_OK;
+    const char *version = text_of(job, "format_version");
     const char *learner = kfe_i_safetensors_get(&job->file, "learner");
 
     if (strcmp(text_of(job, "format"), FORMAT) != 0)
         KFE_FAIL(job->ctx, KFE_EMODEL, "%s: this is not a file of sums over rows", job->name);
-    if (strcmp(text_of(job, "format_version"), FORMAT_VERSION) != 0)
+    if (strcmp(version, FORMAT_VERSION) != 0 && strcmp(version, WEIGHTED_VERSION) != 0)
         KFE_FAIL(job->ctx, KFE_EMODEL, "%s: a newer version of kfe wrote this file", job->name);
     KFE_TRY(kfe_spec_parse(job->ctx, text_of(job, "method"), text_of(job, "parameters"), NULL, out));
     KFE_TRY(kfe_i_fit_settings_parse(job->ctx, text_of(job, "fit"), &(*out)->fit));
@@ -319,6 +331,8 @@ static kfe_status load_sample(const kfe_i_loading *job, int64_t rows, kfe_accumu
                               .stride = a->sums.cols};
     *target = (kfe_i_target){.ctx = job->ctx, .task = a->sums.task, .rows = rows, .cols = a->sums.targets};
     KFE_TRY(take(job, "sample", rows * a->sums.cols, &a->sample.values));
+    if (kfe_i_safetensors_find(&job->file, "sample_weights"))
+        KFE_TRY(take(job, "sample_weights", rows, &target->weights));
     if (target->task == KFE_TASK_REAL)
         KFE_TRY(take(job, "sample_values", rows * target->cols, &target->values));
     if (target->task != KFE_TASK_CLASSES)
@@ -328,6 +342,23 @@ static kfe_status load_sample(const kfe_i_loading *job, int64_t rows, kfe_accumu
         if (target->codes[i] < 0 || target->codes[i] >= a->sums.classes)
             return kfe_i_damaged(job, "sample_codes");
 cleanup:
+    return status;
+}
+
+/* How many rows the sums are over, which weights hide. */
+static kfe_status load_count(const kfe_i_loading *job, kfe_accumulator *a)
+{
+    kfe_status status = KFE_OK;
+    double *count = NULL;
+
+    a->count = a->sums.rows;
+    if (strcmp(text_of(job, "format_version"), WEIGHTED_VERSION) != 0)
+        return KFE_OK;
+    KFE_TRY(take(job, "row_count", 1, &count));
+    a->count = count[0];
+    a->weighted = 1;
+cleanup:
+    kfe_i_free(job->ctx, count);
     return status;
 }
 
@@ -343,6 +374,7 @@ static kfe_status load_started(const kfe_i_loading *job, const int64_t *counts, 
     if (a->map->dim != counts[COUNT_COLUMNS])
         return kfe_i_damaged(job, "counts");
     KFE_TRY(load_sums(job, counts, &a->sums));
+    KFE_TRY(load_count(job, a));
     KFE_TRY(load_classes(job, counts[COUNT_CLASSES], a));
     KFE_TRY(load_sample(job, counts[COUNT_SAMPLE], a));
     fault = kfe_i_accumulator_fault(a);

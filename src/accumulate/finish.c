@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "accumulate/accumulator.h"
+#include "accumulate/weigh.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "kernel/expansion.h"
@@ -54,6 +55,9 @@ static kfe_status check_ready(const kfe_accumulator *a)
     if (status != KFE_OK)
         return status;
     status = kfe_i_accumulator_check_classes(a);
+    if (status != KFE_OK)
+        return status;
+    status = kfe_i_check_weighed_classes(a);
     if (status != KFE_OK)
         return status;
     if (a->spec->learner && a->sums.task == KFE_TASK_REAL && !(a->spec->learner->flags & KFE_HAS_REGRESSION))
@@ -154,7 +158,7 @@ static kfe_status describe(finishing *f)
     KFE_TRY(replace_text(f->ctx, &model->method, spec->method->name));
     KFE_TRY(describe_params(f->ctx, &spec->method->params, spec->settings, &model->params));
     KFE_TRY(describe_params(f->ctx, &kfe_i_fit_params, &spec->fit, &model->given.options));
-    model->origin.train_rows = (int64_t)f->sums.rows;
+    model->origin.train_rows = (int64_t)f->from->count;
     model->origin.fingerprint = 0;
     KFE_TRY(describe_target(f));
     if (!spec->learner)

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "accumulate/weigh.h"
 #include "core/cluster.h"
 #include "core/memory.h"
 
@@ -70,7 +71,20 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_kept_add(kfe_i_kept_rows *k, const kfe_data *rows, int file, int64_t before)
+/* All rows of a stream have weights, or none. */
+static kfe_status add_weights(kfe_i_kept_rows *k, const kfe_data *rows)
+{
+    kfe_status status = KFE_OK;
+    int64_t count = kfe_data_rows(rows);
+
+    KFE_GROW(k->target.ctx, k->target.weights, k->weight_capacity, k->target.rows + count);
+    memcpy(k->target.weights + k->target.rows, rows->target.weights,
+           (size_t)count * sizeof *k->target.weights);
+cleanup:
+    return status;
+}
+
+static kfe_status add_weighed(kfe_i_kept_rows *k, const kfe_data *rows, int file, int64_t before)
 {
     kfe_status status = KFE_OK;
     kfe_accumulator *a = k->sums;
@@ -81,7 +95,6 @@ kfe_status kfe_i_kept_add(kfe_i_kept_rows *k, const kfe_data *rows, int file, in
         k->rows_of[0] += (double)kfe_data_rows(rows);
     }
     k->store.map = a->map;
-    KFE_TRY(kfe_i_accumulator_check_rows(a, rows));
     KFE_TRY(kfe_i_model_check(a->ctx, a->map, rows));
     KFE_TRY(kfe_i_row_store_add(&k->store, rows, file, before));
     k->target.task = rows->target.task;
@@ -89,8 +102,24 @@ kfe_status kfe_i_kept_add(kfe_i_kept_rows *k, const kfe_data *rows, int file, in
         KFE_TRY(add_codes(k, &rows->target));
     if (rows->target.task == KFE_TASK_REAL)
         KFE_TRY(add_values(k, &rows->target));
+    if (rows->target.weights)
+        KFE_TRY(add_weights(k, rows));
     k->target.rows += kfe_data_rows(rows);
 cleanup:
+    return status;
+}
+
+kfe_status kfe_i_kept_add(kfe_i_kept_rows *k, const kfe_data *rows, int file, int64_t before)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_weighed_rows weighed = {0};
+
+    KFE_TRY(kfe_i_accumulator_check_rows(k->sums, rows));
+    KFE_TRY(kfe_i_accumulator_weigh(k->sums, rows, &weighed));
+    if (weighed.rows)
+        KFE_TRY(add_weighed(k, weighed.rows, file, before));
+cleanup:
+    kfe_i_weighed_rows_free(&weighed);
     return status;
 }
 
@@ -179,6 +208,8 @@ static kfe_status sum_features(kfe_i_kept_rows *k)
     const kfe_i_sum_rows rows = {.table = &features, .count = k->store.rows, .target = &k->target};
     if (k->store.rows > 0)
         KFE_TRY(kfe_i_sums_add(&a->sums, &rows));
+    a->count = (double)k->store.rows;
+    a->weighted = k->target.weights != NULL;
 cleanup:
     kfe_i_table_free(&features);
     return status;
@@ -217,6 +248,7 @@ kfe_status kfe_i_pursue(kfe_i_kept_rows *k, kfe_accumulator **sums, kfe_model **
 
     KFE_TRY(share_classes(k));
     k->store.map = (*sums)->map;
+    k->store.weights = k->target.weights;
     KFE_TRY(kfe_i_row_store_number(&k->store, k->rows_of, k->files));
     KFE_TRY(check_rows_of_all(k));
     k->target.task = (*sums)->sums.task;

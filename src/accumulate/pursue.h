@@ -11,7 +11,7 @@ typedef struct kfe_i_kept_rows {
         *sums; /* its map scales the rows; the sums are those of the features, in the end; borrowed */
     kfe_i_row_store store;
     kfe_i_target target; /* of the rows kept; its classes are those of the sums */
-    int64_t code_capacity, value_capacity;
+    int64_t code_capacity, value_capacity, weight_capacity;
     double *rows_of; /* of each file, as far as this process has counted them */
     int files;
     int alone; /* there is one process */

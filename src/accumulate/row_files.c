@@ -5,8 +5,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "accumulate/weigh.h"
 #include "data/fingerprint.h"
 #include "data/read/read.h"
+
+/* 2⁶⁴ over the golden ratio, as in Fibonacci hashing. */
+#define MARK_FACTOR UINT64_C(0x9E3779B97F4A7C15)
 
 void kfe_i_row_files_close(kfe_i_row_files *files)
 {
@@ -48,9 +52,51 @@ static kfe_status settle_columns(kfe_i_row_files *files, kfe_data *part)
     return KFE_OK;
 }
 
+/* Rows of weight zero take no part in a fit; *part becomes NULL if there are no others. */
+static kfe_status drop_weightless(kfe_i_row_files *files, kfe_data **part)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *kept = NULL;
+
+    if (!*part || !(*part)->target.weights)
+        return KFE_OK;
+    files->task = (*part)->target.task;
+    files->weighted = 1;
+    int any = kfe_i_has_weight(*part);
+    if (any)
+        KFE_TRY(kfe_i_data_drop_weightless(files->ctx, *part, &kept));
+    if (kept || !any) {
+        kfe_data_free(*part);
+        *part = kept;
+    }
+cleanup:
+    return status;
+}
+
+/* After the last row: no row had a weight above zero, in a pass over all files. */
+static kfe_status check_weights(const kfe_i_row_files *files)
+{
+    return files->weighted && files->rows == 0 && files->share.ranks == 1 ? kfe_i_no_weights(files->ctx)
+                                                                           : KFE_OK;
+}
+
+/* A number made of the values and weights of a part. */
+static uint64_t mark_of(const kfe_i_row_files *files, const kfe_data *part)
+{
+    uint64_t mark = kfe_i_data_fingerprint(files->ctx, part);
+    uint64_t bits = 0;
+
+    for (int64_t i = 0; part->target.weights && i < kfe_data_rows(part); i++) {
+        memcpy(&bits, &part->target.weights[i], sizeof bits);
+        mark = (mark ^ bits) * MARK_FACTOR;
+    }
+    return mark;
+}
+
 kfe_status kfe_i_row_files_next(kfe_i_row_files *files, kfe_data **out)
 {
     kfe_status status = KFE_OK;
+    int ended = 0;
 
     *out = NULL;
     while (!*out && files->at < files->count) {
@@ -63,19 +109,21 @@ kfe_status kfe_i_row_files_next(kfe_i_row_files *files, kfe_data **out)
                                            NULL, &files->open));
         kfe_i_data_stream_set_task(files->open, files->task);
         KFE_TRY(kfe_i_data_stream_next(files->open, KFE_PART_ROWS, out));
-        if (!*out) {
+        ended = !*out;
+        KFE_TRY(drop_weightless(files, out));
+        if (ended) {
             kfe_i_row_files_close(files);
             files->at++;
         }
     }
     if (!*out)
-        return KFE_OK;
+        return check_weights(files);
     files->task = (*out)->target.task;
     files->rows += kfe_data_rows(*out);
     files->in_file += kfe_data_rows(*out);
     files->parts++;
     if (files->marks_parts)
-        files->mark = files->mark * UINT64_C(0x9E3779B97F4A7C15) + kfe_i_data_fingerprint(files->ctx, *out);
+        files->mark = files->mark * MARK_FACTOR + mark_of(files, *out);
     KFE_TRY(settle_columns(files, *out));
     KFE_TRY(kfe_i_checkpoint(files->ctx, "reading rows", files->rows, 0));
 cleanup:

@@ -19,7 +19,8 @@ typedef struct kfe_i_row_files {
     struct kfe_i_data_stream *open;
     kfe_task task;     /* of the first part; KFE_TASK_NONE: not known yet, or no labels */
     int64_t cols;      /* of the first part; 0: not known yet */
-    int64_t rows;      /* read so far */
+    int64_t rows;      /* read so far, without those of weight zero */
+    int weighted;      /* the rows have weights */
     int64_t in_file;   /* of these, in the file at hand */
     int64_t parts;     /* read so far */
     int marks_parts;   /* keep `mark` */

@@ -3,8 +3,10 @@
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "accumulate/row_store.h"
 
+#include <cblas.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -282,6 +284,8 @@ static kfe_status columns(const kfe_i_row_part *part, const int64_t *index, int6
     KFE_TRY(kfe_i_row_store_fetch(s, index, count, &chosen));
     for (int64_t m = 0; m < kernels->count; m++)
         KFE_TRY(add_columns(s, &kernels->items[m], &chosen, out));
+    for (int64_t i = 0; s->weights && i < s->rows; i++)
+        cblas_dscal((blasint)count, sqrt(s->weights[i]), out + i * count, 1);
 cleanup:
     kfe_i_table_free(&chosen);
     return status;

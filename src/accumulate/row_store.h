@@ -24,6 +24,7 @@ typedef struct kfe_i_row_store {
     kfe_i_row_block *blocks;
     int64_t count, capacity;
     int64_t rows;        /* of this process */
+    const double *weights; /* of these rows, set before they are numbered; borrowed; NULL: ones */
     int sparse;          /* all rows are in csr tables */
     double in_memory;    /* bytes of rows */
     int descriptor;      /* of the temporary file; -1: none */

@@ -9,11 +9,21 @@
 
 /* Rows are counted in doubles. */
 #define MOST_ROWS 9007199254740992.0
+/* A sum of n weights is off by less than nε of itself; 10⁹ rows. */
+#define WEIGHTS_TOLERANCE 1e-6
 
 static int are_finite(const double *values, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         if (!isfinite(values[i]))
+            return 0;
+    return 1;
+}
+
+static int are_positive(const double *values, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!(values[i] > 0) || !isfinite(values[i]))
             return 0;
     return 1;
 }
@@ -30,6 +40,18 @@ static int are_squares(const double *matrix, int64_t n)
 static int is_count(double rows)
 {
     return rows >= 0 && rows <= MOST_ROWS && rows == floor(rows);
+}
+
+/* A sum of weights: any number that is not negative. */
+static int is_mass(const kfe_accumulator *a, double rows)
+{
+    return a->weighted ? rows >= 0 && isfinite(rows) : is_count(rows);
+}
+
+/* Weights are added up in different orders. */
+static int agree(const kfe_accumulator *a, double x, double y)
+{
+    return a->weighted ? fabs(x - y) <= WEIGHTS_TOLERANCE * fmax(x, y) : x == y;
 }
 
 /* The map is one that start.c makes: the columns themselves, or those of landmarks, and nothing besides. */
@@ -49,13 +71,19 @@ static const char *fault_of_map(const kfe_accumulator *a)
     if (a->sample_target.values &&
         !are_finite(a->sample_target.values, a->sample_target.rows * a->sample_target.cols))
         return "sample_values";
+    if (a->sample_target.weights && !are_positive(a->sample_target.weights, a->sample_target.rows))
+        return "sample_weights";
     return NULL;
 }
 
-static const char *fault_of_columns(const kfe_i_sums *s)
+static const char *fault_of_columns(const kfe_accumulator *a)
 {
-    if (!is_count(s->rows))
+    const kfe_i_sums *s = &a->sums;
+
+    if (!is_mass(a, s->rows))
         return "rows";
+    if (!is_count(a->count) || (a->count > 0) != (s->rows > 0))
+        return "row_count";
     if (!are_finite(s->mean, s->cols))
         return "mean";
     if (!are_finite(s->scatter, s->cols * s->cols) || !are_squares(s->scatter, s->cols))
@@ -74,13 +102,13 @@ static const char *fault_of_classes(const kfe_accumulator *a)
     if (s->task != KFE_TASK_CLASSES)
         return s->classes == 0 ? NULL : "classes";
     for (int64_t g = 0; g < s->classes; g++) {
-        if (!is_count(s->class_rows[g]))
+        if (!is_mass(a, s->class_rows[g]))
             return "class_rows";
         if (g > 0 && kfe_i_compare_classes(a->class_names[g - 1], a->class_names[g]) >= 0)
             return "classes";
         rows += s->class_rows[g];
     }
-    if (rows != s->rows)
+    if (!agree(a, rows, s->rows))
         return "class_rows";
     return are_finite(s->class_means, s->classes * s->cols) ? NULL : "class_means";
 }
@@ -112,7 +140,7 @@ const char *kfe_i_accumulator_fault(const kfe_accumulator *a)
         return NULL;
     fault = fault_of_map(a);
     if (!fault)
-        fault = fault_of_columns(&a->sums);
+        fault = fault_of_columns(a);
     if (!fault)
         fault = fault_of_classes(a);
     return fault ? fault : fault_of_targets(a);

@@ -96,6 +96,29 @@ cleanup:
     return status;
 }
 
+/* Parts without weights have ones. */
+static kfe_status stack_weights(kfe_context *ctx, kfe_data *const *parts, int64_t count, int64_t rows,
+                                kfe_data *out)
+{
+    kfe_status status = KFE_OK;
+    double *weights = NULL;
+    int weighted = 0;
+    int64_t at = 0;
+
+    for (int64_t p = 0; p < count; p++)
+        weighted |= parts[p]->target.weights != NULL;
+    if (!weighted)
+        return KFE_OK;
+    KFE_ALLOC(ctx, weights, rows);
+    for (int64_t p = 0; p < count; p++)
+        for (int64_t i = 0; i < kfe_data_rows(parts[p]); i++)
+            weights[at++] = kfe_i_weight_of(&parts[p]->target, i);
+    KFE_TRY(kfe_data_set_weights(ctx, out, weights));
+cleanup:
+    kfe_i_free(ctx, weights);
+    return status;
+}
+
 static kfe_status stack_target(kfe_context *ctx, kfe_data *const *parts, int64_t count, int64_t rows,
                                kfe_data *out)
 {
@@ -105,6 +128,7 @@ static kfe_status stack_target(kfe_context *ctx, kfe_data *const *parts, int64_t
         KFE_TRY(stack_labels(ctx, parts, count, rows, out));
     if (parts[0]->target.task == KFE_TASK_REAL)
         KFE_TRY(stack_values(ctx, parts, count, rows, out));
+    KFE_TRY(stack_weights(ctx, parts, count, rows, out));
     if (parts[0]->target_name)
         KFE_STRDUP(ctx, out->target_name, parts[0]->target_name);
     out->label_column = parts[0]->label_column;

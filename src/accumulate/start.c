@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "accumulate/accumulator.h"
+#include "accumulate/weigh.h"
 #include "core/memory.h"
 #include "core/rng.h"
 #include "core/text.h"
@@ -106,9 +107,6 @@ kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec, int k
     if (spec->fit.calibration != KFE_CALIBRATION_NONE)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "calibration needs rows that the fit did not see; leave out {calibration}");
-    if (kfe_i_spec_weighs_classes(spec))
-        KFE_FAIL(ctx, KFE_EUNSUPPORTED,
-                 "fits from sums over rows take no weights of classes; leave out {class-weight}");
     if (!kfe_i_accumulator_has_kernel(spec) && kfe_i_word_index(KFE_METRIC_WORDS, spec->fit.metric) < 0)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "method %s cannot be fitted from sums over rows with a {metric}; use a kernel method with "
@@ -128,7 +126,7 @@ int kfe_spec_accumulates(const kfe_spec *spec)
            has_right_landmarks(spec) &&
            !(spec->method->marks_centroids && kfe_i_spec_scale(spec) == KFE_SCALE_L2_ROWS) &&
            (!learner || (learner->fit_sums && !kfe_i_spec_learns_from_kernel(spec))) &&
-           spec->fit.calibration == KFE_CALIBRATION_NONE && !kfe_i_spec_weighs_classes(spec);
+           spec->fit.calibration == KFE_CALIBRATION_NONE && !kfe_i_balances_classes(spec);
 }
 
 /* ---- the map ---- */
@@ -261,6 +259,10 @@ static kfe_status take_sample_target(kfe_accumulator *a, const kfe_i_target *tar
     if (target->task == KFE_TASK_REAL) {
         KFE_ALLOC(a->ctx, out->values, target->rows * target->cols);
         memcpy(out->values, target->values, (size_t)(target->rows * target->cols) * sizeof *out->values);
+    }
+    if (target->weights) {
+        KFE_ALLOC(a->ctx, out->weights, target->rows);
+        memcpy(out->weights, target->weights, (size_t)target->rows * sizeof *out->weights);
     }
     KFE_TRY(code_sample(a, target));
 cleanup:

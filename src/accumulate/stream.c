@@ -14,6 +14,7 @@
 #include "accumulate/row_files.h"
 #include "accumulate/stack.h"
 #include "accumulate/stream_state.h"
+#include "accumulate/weigh.h"
 #include "core/cluster.h"
 #include "core/memory.h"
 
@@ -92,6 +93,8 @@ static kfe_status start_from_sample(kfe_accumulator *sums, kfe_i_row_files *file
         KFE_TRY(kfe_i_reservoir_add(&reservoir, part));
         if (means && part->target.task == KFE_TASK_CLASSES)
             KFE_TRY(kfe_accumulator_add(means, part));
+        if (kfe_i_balances_classes(sums->spec))
+            KFE_TRY(kfe_i_count_classes(files->ctx, part, &sums->counts));
         kfe_data_free(part);
         part = NULL;
     }
@@ -154,6 +157,30 @@ cleanup:
     kfe_i_free(ctx, parts);
     kfe_data_free(part);
     kfe_data_free(first);
+    return status;
+}
+
+/* For class-weight=balanced: a pass of its own that counts the classes. */
+static kfe_status count_classes(kfe_accumulator *sums, kfe_i_row_files *files)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *part = NULL;
+
+    if (!kfe_i_balances_classes(sums->spec))
+        return KFE_OK;
+    if (!kfe_i_row_files_can_rewind(files))
+        return kfe_i_refuse_balanced(files->ctx);
+    for (;;) {
+        KFE_TRY(kfe_i_row_files_next(files, &part));
+        if (!part)
+            break;
+        KFE_TRY(kfe_i_count_classes(files->ctx, part, &sums->counts));
+        kfe_data_free(part);
+        part = NULL;
+    }
+    kfe_i_row_files_rewind(files);
+cleanup:
+    kfe_data_free(part);
     return status;
 }
 
@@ -230,7 +257,11 @@ static kfe_status read_rows(kfe_accumulator *sums, kfe_i_kept_rows *kept, kfe_i_
 {
     kfe_status status = KFE_OK;
 
-    if (kfe_i_accumulator_has_kernel(sums->spec) && !state->restored)
+    int starts = kfe_i_accumulator_has_kernel(sums->spec) && !state->restored;
+
+    if (!starts || !kfe_i_row_files_can_rewind(files))
+        KFE_TRY(count_classes(sums, files));
+    if (starts)
         KFE_TRY(kfe_i_row_files_can_rewind(files) ? start_from_sample(sums, files)
                                                   : start_from_first_rows(sums, kept, files));
     if (kept && !sums->map)

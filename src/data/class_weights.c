@@ -16,13 +16,17 @@ static const char *class_name_at(const void *list, int index)
     return index < target->class_count ? target->names[index] : NULL;
 }
 
-static kfe_status find_class(kfe_context *ctx, const kfe_i_target *target, const char *name, int64_t *out)
+/* A class that is not there is at class_count, if `part`. */
+static kfe_status find_class(kfe_context *ctx, const kfe_i_target *target, const char *name, int part,
+                             int64_t *out)
 {
     char suggestion[96];
 
     for (*out = 0; *out < target->class_count; (*out)++)
         if (kfe_i_same_class(target->names[*out], name))
             return KFE_OK;
+    if (part)
+        return KFE_OK;
     kfe_i_suggest(name, class_name_at, target, suggestion, sizeof suggestion);
     return kfe_i_fail(ctx, KFE_EINVAL, "class weights: there is no class '%s'%s", name, suggestion);
 }
@@ -38,7 +42,8 @@ static char *find_separator(char *part)
 }
 
 /* Sets the weight of one "NAME:WEIGHT". */
-static kfe_status set_weight(kfe_context *ctx, const kfe_i_target *target, char *part, double *out)
+static kfe_status set_weight(kfe_context *ctx, const kfe_i_target *target, char *part, int some_rows,
+                             double *out)
 {
     kfe_status status = KFE_OK;
     char *separator = find_separator(part);
@@ -52,14 +57,16 @@ static kfe_status set_weight(kfe_context *ctx, const kfe_i_target *target, char 
     if (!(weight > 0 && weight <= KFE_REAL_MAX))
         KFE_FAIL(ctx, KFE_EINVAL, "class weights: '%s' is not a weight above 0", separator + 1);
     *separator = '\0';
-    KFE_TRY(find_class(ctx, target, part, &class));
-    out[class] = weight;
+    KFE_TRY(find_class(ctx, target, part, some_rows, &class));
+    if (class < target->class_count)
+        out[class] = weight;
 cleanup:
     return status;
 }
 
 /* Semicolons separate the classes; commas do where there are no semicolons. */
-static kfe_status set_named(kfe_context *ctx, const char *text, const kfe_i_target *target, double *out)
+static kfe_status set_named(kfe_context *ctx, const char *text, const kfe_i_target *target, int some_rows,
+                            double *out)
 {
     kfe_status status = KFE_OK;
     char between = strchr(text, ';') ? ';' : ',';
@@ -71,7 +78,7 @@ static kfe_status set_named(kfe_context *ctx, const char *text, const kfe_i_targ
         if (end)
             *end++ = '\0';
         if (*part)
-            KFE_TRY(set_weight(ctx, target, part, out));
+            KFE_TRY(set_weight(ctx, target, part, some_rows, out));
         part = end;
     }
 cleanup:
@@ -98,7 +105,8 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_class_weights(kfe_context *ctx, const char *text, const kfe_i_target *target, double *out)
+static kfe_status set_weights(kfe_context *ctx, const char *text, const kfe_i_target *target, int some_rows,
+                              double *out)
 {
     int none = strcmp(text, KFE_CLASS_WEIGHTS_NONE) == 0;
 
@@ -111,26 +119,46 @@ kfe_status kfe_i_class_weights(kfe_context *ctx, const char *text, const kfe_i_t
         out[g] = 1;
     if (none)
         return KFE_OK;
-    if (strcmp(text, "balanced") == 0)
+    if (strcmp(text, KFE_CLASS_WEIGHTS_BALANCED) == 0)
         return set_balanced(ctx, target, out);
-    return set_named(ctx, text, target, out);
+    return set_named(ctx, text, target, some_rows, out);
+}
+
+kfe_status kfe_i_class_weights(kfe_context *ctx, const char *text, const kfe_i_target *target, double *out)
+{
+    return set_weights(ctx, text, target, 0, out);
+}
+
+kfe_status kfe_i_part_class_weights(kfe_context *ctx, const char *text, const kfe_i_target *target,
+                                    double *out)
+{
+    return set_weights(ctx, text, target, 1, out);
+}
+
+kfe_status kfe_i_target_multiply_weights(const double *factors, kfe_i_target *target)
+{
+    kfe_status status = KFE_OK;
+    double *weights = NULL;
+
+    KFE_ALLOC(target->ctx, weights, target->rows);
+    for (int64_t i = 0; i < target->rows; i++)
+        weights[i] = kfe_i_weight_of(target, i) * factors[target->codes[i]];
+    kfe_i_free(target->ctx, target->weights);
+    target->weights = weights;
+cleanup:
+    return status;
 }
 
 kfe_status kfe_i_target_weigh_classes(kfe_context *ctx, const char *text, kfe_i_target *target)
 {
     kfe_status status = KFE_OK;
     double *factors = NULL;
-    double *weights = NULL;
 
     if (strcmp(text, KFE_CLASS_WEIGHTS_NONE) == 0)
         return KFE_OK;
     KFE_ALLOC(ctx, factors, target->class_count + 1);
     KFE_TRY(kfe_i_class_weights(ctx, text, target, factors));
-    KFE_ALLOC(target->ctx, weights, target->rows);
-    for (int64_t i = 0; i < target->rows; i++)
-        weights[i] = kfe_i_weight_of(target, i) * factors[target->codes[i]];
-    kfe_i_free(target->ctx, target->weights);
-    target->weights = weights;
+    KFE_TRY(kfe_i_target_multiply_weights(factors, target));
 cleanup:
     kfe_i_free(ctx, factors);
     return status;

@@ -8,9 +8,16 @@
 
 #define KFE_CLASS_WEIGHTS_NONE "none"
 
+#define KFE_CLASS_WEIGHTS_BALANCED "balanced"
+
 /* Writes out[class_count]. Without classes nothing is written, and any text but "none" is KFE_EINVAL. */
 kfe_status kfe_i_class_weights(kfe_context *ctx, const char *text, const kfe_i_target *target, double *out);
+/* The same for some of the rows: classes of other rows may be named. Not for "balanced". */
+kfe_status kfe_i_part_class_weights(kfe_context *ctx, const char *text, const kfe_i_target *target,
+                                    double *out);
 /* Multiplies the weight of every row by that of its class. */
 kfe_status kfe_i_target_weigh_classes(kfe_context *ctx, const char *text, kfe_i_target *target);
+/* The same by factors[class_count]. */
+kfe_status kfe_i_target_multiply_weights(const double *factors, kfe_i_target *target);
 
 #endif

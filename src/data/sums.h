@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Add up rows: their number, means and products of columns, and the same with their targets. Sums of two sets of rows can be
- * merged and, where one contains the other, subtracted. Fits from sums (accumulate/), and folds of a cross-validation
- * (select/row_sums.h), are made of them.
+ * merged and, where one contains the other, subtracted. Rows count by the weights of their target. Fits from sums (accumulate/), and
+ * folds of a cross-validation (select/row_sums.h), are made of them.
  *
  * Products are kept about the mean. With n rows of mean m and m' more of mean μ (Chan, Golub & LeVeque 1983),
  *
@@ -24,13 +24,13 @@ typedef struct kfe_i_rough kfe_i_rough;
 typedef struct kfe_i_sums {
     kfe_context *ctx;
     int64_t cols;
-    double rows;
+    double rows; /* their number, or the sum of their weights */
     double *mean;            /* cols */
     double *scatter;         /* cols × cols, the upper triangle: Σ (x − mean)(x − mean)ᵀ */
     double *least, *largest; /* cols */
     kfe_task task;
     int64_t classes;
-    double *class_rows;     /* classes */
+    double *class_rows;     /* classes: rows, by weight */
     double *class_means;    /* classes × cols */
     int64_t targets;        /* real targets */
     double *target_mean;    /* targets */
@@ -58,8 +58,8 @@ kfe_status kfe_i_sums_begin_target(kfe_i_sums *sums, const kfe_i_target *target)
 /* Sums over no rows, of this many columns and the classes or real targets of `target`. Free them also after a failure. */
 kfe_status kfe_i_sums_begin_with(kfe_context *ctx, int64_t cols, const kfe_i_target *target, kfe_i_sums *out);
 
-/* Rows to add: `count` rows of a dense or csr table, listed or (NULL) those from `first` on. The target is that of the table's rows;
- * NULL: none. code[c] is the class of the sums that class c of the target is; NULL: the same. */
+/* Rows to add: `count` rows of a dense or csr table, listed or (NULL) those from `first` on. The target is that of the table's rows,
+ * with weights above zero if it has any; NULL: none. code[c] is the class of the sums that class c of the target is; NULL: the same. */
 typedef struct kfe_i_sum_rows {
     const kfe_i_table *table;
     const int64_t *index;

@@ -20,6 +20,11 @@ static kfe_status check_largest(kfe_context *ctx, double largest)
                       largest, small ? "small" : "large", small ? "multiply" : "divide");
 }
 
+kfe_status kfe_i_no_weights(kfe_context *ctx)
+{
+    return kfe_i_fail(ctx, KFE_EINPUT, "all weights are zero, which leaves no examples");
+}
+
 kfe_status kfe_i_weights_check(kfe_context *ctx, int64_t rows, const double *weights)
 {
     double largest = 0;
@@ -37,7 +42,7 @@ kfe_status kfe_i_weights_check(kfe_context *ctx, int64_t rows, const double *wei
         largest = fmax(largest, weights[i]);
     }
     if (rows > 0 && largest == 0)
-        return kfe_i_fail(ctx, KFE_EINPUT, "all weights are zero, which leaves no examples");
+        return kfe_i_no_weights(ctx);
     return rows > 0 ? check_largest(ctx, largest) : KFE_OK;
 }
 
@@ -79,6 +84,23 @@ kfe_status kfe_data_take_weights(kfe_context *ctx, kfe_data *data, const char *c
     KFE_TRY(kfe_i_data_remove_column(ctx, data, "weight", at));
 cleanup:
     kfe_i_free(ctx, weights);
+    return status;
+}
+
+kfe_status kfe_i_data_copy_target(kfe_context *ctx, const kfe_data *data, kfe_data *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t rows = kfe_data_rows(data);
+    int64_t *every_row = NULL;
+
+    *out = *data;
+    memset(&out->target, 0, sizeof out->target);
+    KFE_ALLOC(ctx, every_row, rows);
+    for (int64_t i = 0; i < rows; i++)
+        every_row[i] = i;
+    KFE_TRY(kfe_i_target_gather(ctx, &data->target, every_row, rows, &out->target));
+cleanup:
+    kfe_i_free(ctx, every_row);
     return status;
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public call kfe_fit: the rows and weights that a fit sees, the fit (fit.c), and its calibration. */
-#include <string.h>
-
 #include "core/cluster.h"
 #include "core/memory.h"
 #include "core/resume.h"
@@ -36,18 +34,10 @@ cleanup:
 static kfe_status weigh_classes(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_data *out)
 {
     kfe_status status = KFE_OK;
-    int64_t rows = kfe_data_rows(train);
-    int64_t *every_row = NULL;
 
-    *out = *train;
-    memset(&out->target, 0, sizeof out->target);
-    KFE_ALLOC(ctx, every_row, rows);
-    for (int64_t i = 0; i < rows; i++)
-        every_row[i] = i;
-    KFE_TRY(kfe_i_target_gather(ctx, &train->target, every_row, rows, &out->target));
+    KFE_TRY(kfe_i_data_copy_target(ctx, train, out));
     KFE_TRY(kfe_i_spec_weigh_classes(ctx, spec, &out->target));
 cleanup:
-    kfe_i_free(ctx, every_row);
     return status;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A pursuit on rows that are divided over processes, or kept in parts, for sma, smc and skfa: kfe_fit_stream without landmarks. All rows
- * are candidates, in the same random order as in one process that has them all, so that the same examples are picked. A process needs
+ * are candidates, in the same random order as in one process that has them all, so that the same examples are picked. With weights,
+ * row i of a column is times the root of its weight; the candidate's own root, which all three criteria divide out, is left out. A process needs
  * 8 bytes for the diagonal, 8 for the order and 1 for the state of every candidate, also for those of the others.
  */
 #include "method/pursuit/pursuit.h"
@@ -41,11 +42,12 @@ kfe_status kfe_i_pursuit_fit_rows(kfe_context *ctx, const char *method, kfe_i_pu
                        .candidates = part->total,
                        .kernel_unit = 1,
                        .unit = 1,
-                       .mass = (double)part->total};
+                       .mass = kfe_i_target_mass(problem->target, problem->target->rows)};
     int64_t classes = problem->target->task == KFE_TASK_CLASSES ? problem->target->class_count : 0;
 
+    KFE_TRY(kfe_i_pursuit_sum(&p, &p.mass, 1));
     if (aim != KFE_AIM_VARIANCE)
-        KFE_TRY(kfe_i_divided_targets(ctx, problem->target, part->total, &p.target, &p.targets, &p.unit));
+        KFE_TRY(kfe_i_divided_targets(ctx, problem->target, p.mass, &p.target, &p.targets, &p.unit));
     KFE_TRY(begin_kernel(&p));
     KFE_TRY(kfe_i_pursuit_run(&p, classes, out));
     KFE_TRY(kfe_i_pursuit_record_regression(&p, out));

@@ -19,6 +19,8 @@ typedef struct sums_state {
     kfe_i_gram *gram;
     double *l; /* L of the stand-in, rows × columns */
     kfe_i_gram *sample_gram;
+    kfe_i_gram *weighted_sample; /* the same under the roots of the sample's weights; NULL: no weights */
+    double *sample_roots;
     double *sample_l;
     kfe_i_loo_choice choice;
 } sums_state;
@@ -26,7 +28,9 @@ typedef struct sums_state {
 static void free_state(sums_state *s)
 {
     kfe_i_gram_free(s->gram);
+    kfe_i_gram_free(s->weighted_sample);
     kfe_i_gram_free(s->sample_gram);
+    kfe_i_free(s->ctx, s->sample_roots);
     kfe_i_stand_in_free(&s->stand_in);
     kfe_i_free(s->ctx, s->l);
     kfe_i_free(s->ctx, s->sample_l);
@@ -91,6 +95,26 @@ cleanup:
     return status;
 }
 
+/* As kfe_fit gives weights to a method: roots on the operator and on the targets. */
+static kfe_status weigh_sample(sums_state *s)
+{
+    kfe_status status = KFE_OK;
+    const double *weights = s->problem->sample_target->weights;
+    int64_t rows = s->problem->sample->rows;
+    int64_t m = s->targets->columns;
+
+    if (!weights)
+        return KFE_OK;
+    KFE_ALLOC(s->ctx, s->sample_roots, rows);
+    for (int64_t i = 0; i < rows; i++) {
+        s->sample_roots[i] = sqrt(weights[i]);
+        cblas_dscal((blasint)m, s->sample_roots[i], s->sample_l + i * m, 1);
+    }
+    KFE_TRY(kfe_i_gram_weighted(s->ctx, s->sample_gram, s->sample_roots, &s->weighted_sample));
+cleanup:
+    return status;
+}
+
 static kfe_status leave_one_out(sums_state *s)
 {
     kfe_status status = KFE_OK;
@@ -98,7 +122,8 @@ static kfe_status leave_one_out(sums_state *s)
 
     KFE_TRY(sample_targets(s));
     KFE_TRY(kfe_i_gram_factored(s->ctx, s->problem->sample, &s->sample_gram));
-    const kfe_i_loo_problem problem = {.gram = s->sample_gram,
+    KFE_TRY(weigh_sample(s));
+    const kfe_i_loo_problem problem = {.gram = s->weighted_sample ? s->weighted_sample : s->sample_gram,
                                        .every_row = 1,
                                        .centred = p->centred,
                                        .targets = s->sample_l,

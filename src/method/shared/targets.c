@@ -128,19 +128,20 @@ cleanup:
 }
 
 /* As centre_column does it for all rows. */
-static kfe_status centre_divided(kfe_context *ctx, int64_t rows, int64_t total, int64_t columns,
+static kfe_status centre_divided(kfe_context *ctx, const kfe_i_target *target, double mass, int64_t columns,
                                  double *values)
 {
     kfe_status status = KFE_OK;
     double *base = NULL;
     double *means = NULL; /* and in the end how many entries differ from the base */
+    int64_t rows = target->rows;
 
     KFE_ALLOC_ZERO(ctx, base, columns);
     KFE_ALLOC_ZERO(ctx, means, columns + 1);
     KFE_TRY(first_row(ctx, values, rows, columns, base));
     for (int64_t i = 0; i < rows * columns; i++) {
         values[i] -= base[i % columns];
-        means[i % columns] += values[i] / (double)total;
+        means[i % columns] += kfe_i_weight_of(target, i / columns) * values[i] / mass;
         means[columns] += values[i] != 0;
     }
     KFE_TRY(kfe_i_cluster_sum(ctx, means, columns + 1));
@@ -154,7 +155,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_divided_targets(kfe_context *ctx, const kfe_i_target *target, int64_t total, double **values,
+kfe_status kfe_i_divided_targets(kfe_context *ctx, const kfe_i_target *target, double mass, double **values,
                                  int64_t *columns, double *unit)
 {
     kfe_status status = KFE_OK;
@@ -167,7 +168,8 @@ kfe_status kfe_i_divided_targets(kfe_context *ctx, const kfe_i_target *target, i
         return KFE_OK;
     KFE_TRY(kfe_i_cluster_least(ctx, &least));
     fill_targets(target, *columns, -least, *values, unit);
-    KFE_TRY(centre_divided(ctx, target->rows, total, *columns, *values));
+    KFE_TRY(centre_divided(ctx, target, mass, *columns, *values));
+    weigh_rows(target, *columns, *values);
 cleanup:
     if (status != KFE_OK) {
         kfe_i_free(ctx, *values);

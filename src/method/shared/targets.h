@@ -18,9 +18,9 @@
  * KFE_EINPUT: the target is the same for every example. */
 kfe_status kfe_i_centred_targets(kfe_context *ctx, const kfe_i_target *target, double **values,
                                  int64_t *columns, double *unit);
-/* The same for the rows of this process, if processes divide the rows; `total` rows together. Means and units are those of all rows.
- * Without rows of its own, a process gets one row of zeros. Not for weights. */
-kfe_status kfe_i_divided_targets(kfe_context *ctx, const kfe_i_target *target, int64_t total, double **values,
+/* The same for the rows of this process, if processes divide the rows; `mass` rows, or weights, together. Means and units are those
+ * of all rows. Without rows of its own, a process gets one row of zeros. */
+kfe_status kfe_i_divided_targets(kfe_context *ctx, const kfe_i_target *target, double mass, double **values,
                                  int64_t *columns, double *unit);
 /* Y scaled to Frobenius norm 1. Error messages begin with `method`. */
 kfe_status kfe_i_unit_targets(kfe_context *ctx, const char *method, const kfe_i_target *target,

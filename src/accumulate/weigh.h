@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Give the rows that an accumulator adds their weights: those of examples times those of classes. */
+#ifndef KFE_ACCUMULATE_WEIGH_H
+#define KFE_ACCUMULATE_WEIGH_H
+
+#include "accumulate/accumulator.h"
+
+/* Rows as a fit counts them. */
+typedef struct kfe_i_weighed_rows {
+    const kfe_data *rows; /* borrowed from the caller or from below; NULL: none has a weight above zero */
+    kfe_data *kept;       /* without rows of weight zero, if there are any */
+    kfe_data own;         /* with weights of classes, if there are any */
+} kfe_i_weighed_rows;
+
+/* Whether some row has a weight above zero. */
+int kfe_i_has_weight(const kfe_data *rows);
+/* Leaves out rows of weight zero and applies {class-weight}. Free the result also after a failure, before the rows. */
+kfe_status kfe_i_accumulator_weigh(const kfe_accumulator *sums, const kfe_data *rows, kfe_i_weighed_rows *out);
+void kfe_i_weighed_rows_free(kfe_i_weighed_rows *rows);
+
+/* Whether the spec says class-weight=balanced, which needs the classes of all rows before the first one is added. */
+int kfe_i_balances_classes(const kfe_spec *spec);
+/* KFE_EUNSUPPORTED, with a message, where the classes are not known before. */
+kfe_status kfe_i_refuse_balanced(kfe_context *ctx);
+/* Counts the classes of these rows by their weights: *counts, which is made if it is NULL, is an accumulator without columns. */
+kfe_status kfe_i_count_classes(kfe_context *ctx, const kfe_data *rows, kfe_accumulator **counts);
+/* Fails if {class-weight} names a class that no row had. */
+kfe_status kfe_i_check_weighed_classes(const kfe_accumulator *sums);
+
+#endif
