@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from ._accumulator import Accumulator
+from ._data import Data
 from ._errors import KfeError
 from ._lib import lib
 from ._spec import make_spec
+from ._validation import check_weights
 
 # Parameters that later blocks do not use: the random numbers choose landmarks in the first one.
 RUNNING = ("random_state", "n_threads", "memory", "device", "verbose")
@@ -20,6 +23,8 @@ def can_accumulate(estimator) -> bool:
     """Whether the parameters permit partial_fit: a linear method, or landmarks; no learner, or ls or centroid."""
     if "_sums" in vars(estimator):
         return True
+    if isinstance(getattr(estimator, "class_weight", None), str):  # the first block says why "balanced" is refused
+        estimator = clone(estimator).set_params(class_weight=None)
     try:
         context = estimator._context()
         return bool(lib.kfe_spec_accumulates(make_spec(context, estimator).pointer))
@@ -27,11 +32,21 @@ def can_accumulate(estimator) -> bool:
         return False
 
 
+def add_rows(sums: Accumulator, data: Data, sample_weight) -> None:
+    """Adds a block of rows, with weights if there are any."""
+    if sample_weight is not None:
+        weights = check_weights(sample_weight, data.rows)
+        if not weights.any():
+            return
+        data.set_weights(weights)
+    sums.add(data)
+
+
 class Partial:
     """Fits block by block. The model is made when it is first needed after a block."""
 
     @available_if(can_accumulate)
-    def partial_fit(self, X, y=None, classes=None):
+    def partial_fit(self, X, y=None, classes=None, sample_weight=None):
         """Add a block of examples to the fit; the result is that of one fit on all blocks.
 
         Linear methods need sums over the rows only. Kernel methods need ``landmarks``, which the first block decides,
@@ -50,6 +65,9 @@ class Partial:
         classes : array-like of shape (n_classes,), optional
             All labels that may appear; others are then refused. It may be given in the first call. ``classes_`` are those
             that have appeared.
+        sample_weight : array-like of shape (n_samples,), optional
+            How many examples each row of this block counts for, as in ``fit``. A block of zeros adds nothing. ``class_weight``
+            may name weights of classes; ``"balanced"`` needs the classes of all blocks beforehand and is refused.
 
         Returns
         -------
@@ -69,7 +87,7 @@ class Partial:
         data = self._prepare(sums.context, X, y, reset=first)
         try:
             self._check_declared()
-            sums.add(data)
+            add_rows(sums, data, sample_weight)
         finally:
             data.free()
         self._sums = sums

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 
 from ._accumulator import Accumulator
-from ._errors import UnsupportedError
-from ._partial import can_accumulate
+from ._errors import InputError, UnsupportedError
+from ._partial import add_rows, can_accumulate
 from ._spec import make_spec
+from ._validation import check_weights
 
 __all__ = ["fit", "predict", "transform"]
 
@@ -26,7 +27,7 @@ ROWS_PER_LANDMARK = 20
 LEAST_SAMPLE = 2000
 
 
-def fit(estimator, X, y=None, *, sample: int | None = None, split_every: int = 8):
+def fit(estimator, X, y=None, *, sample_weight=None, sample: int | None = None, split_every: int = 8):
     """Fit an estimator on the partitions of a dask collection.
 
     Parameters
@@ -37,6 +38,8 @@ def fit(estimator, X, y=None, *, sample: int | None = None, split_every: int = 8
         The examples, divided by rows.
     y : dask.array.Array, dask.dataframe.Series or array-like, optional
         Their labels or targets, divided as X is, or in memory.
+    sample_weight : dask.array.Array, dask.dataframe.Series or array-like, optional
+        How many examples each row counts for, divided as X is, or in memory.
     sample : int, optional
         Rows that decide scaling, kernel width and landmarks, taken from all partitions alike; by default 20 for each landmark and
         at least 2000. Linear methods need none.
@@ -53,10 +56,10 @@ def fit(estimator, X, y=None, *, sample: int | None = None, split_every: int = 8
         raise UnsupportedError("this estimator cannot be fitted from sums over rows: use a linear method, or a kernel method with "
                                "landmarks, and the learner 'ls' or 'centroid'")
     estimator._forget_fit()
-    parts = _partitions(X, y)
+    parts = _partitions(X, y, sample_weight)
     started = delayed(_start(estimator, parts, sample, compute, delayed))
     model = delayed(copy.deepcopy(estimator))
-    sums = [delayed(_add)(started, model, rows, target) for rows, target in parts]
+    sums = [delayed(_add)(started, model, *part) for part in parts]
     while len(sums) > 1:
         sums = [delayed(_merge)(sums[k:k + split_every]) for k in range(0, len(sums), split_every)]
     content, classes, columns = compute(sums[0])[0]
@@ -105,28 +108,28 @@ def _as_array(X):
     return X.rechunk({1: -1}) if X.ndim == 2 and X.numblocks[1] > 1 else X
 
 
-def _partitions(X, y) -> list[tuple[Any, Any]]:
-    """Pairs of rows and targets, as delayed values."""
+def _partitions(X, y, weights) -> list[tuple[Any, Any, Any]]:
+    """Rows, targets and weights, as delayed values."""
     if hasattr(X, "to_dask_array"):  # a dataframe keeps its column names
         rows = list(X.to_delayed())
-        return list(zip(rows, _frame_targets(X, y, len(rows))))
+        return list(zip(rows, _frame_parts("y", y, len(rows)), _frame_parts("sample_weight", weights, len(rows))))
     X = _as_array(X)
     rows = X.to_delayed().ravel().tolist()
-    return list(zip(rows, _array_targets(X, y)))
+    return list(zip(rows, _array_parts("y", y, X), _array_parts("sample_weight", weights, X)))
 
 
-def _frame_targets(X, y, count: int) -> list[Any]:
+def _frame_parts(name: str, y, count: int) -> list[Any]:
     if y is None:
         return [None] * count
     if not hasattr(y, "to_delayed"):
-        raise TypeError("with a dask dataframe, y is a dask series or dataframe with the same partitions")
+        raise TypeError(f"with a dask dataframe, {name} is a dask series or dataframe with the same partitions")
     targets = np.ravel(y.to_delayed()).tolist()
     if len(targets) != count:
-        raise ValueError(f"X has {count} partitions, but y has {len(targets)}")
+        raise ValueError(f"X has {count} partitions, but {name} has {len(targets)}")
     return targets
 
 
-def _array_targets(X, y) -> list[Any]:
+def _array_parts(name: str, y, X) -> list[Any]:
     import dask.array
 
     if y is None:
@@ -136,7 +139,7 @@ def _array_targets(X, y) -> list[Any]:
     if not isinstance(y, dask.array.Array):
         y = dask.array.from_array(np.asarray(y), chunks=-1)
     if y.shape[0] != X.shape[0]:
-        raise ValueError(f"X has {X.shape[0]} rows, but y has {y.shape[0]}")
+        raise ValueError(f"X has {X.shape[0]} rows, but {name} has {y.shape[0]}")
     y = y.rechunk((X.chunks[0], *((-1,) * (y.ndim - 1))))
     return y.to_delayed().ravel().tolist()
 
@@ -151,11 +154,16 @@ def _start(estimator, parts, sample, compute, delayed) -> bytes:
     if isinstance(landmarks, (int, np.integer)):
         wanted = sample or max(LEAST_SAMPLE, ROWS_PER_LANDMARK * landmarks)
         each = -(-wanted // len(parts))
-        taken = compute(*[delayed(_take)(rows, target, each, k) for k, (rows, target) in enumerate(parts)])
-        taken = [(x, t) for x, t in taken if len(x)]
+        taken = compute(*[delayed(_take)(*part, each, k) for k, part in enumerate(parts)])
+        taken = [part for part in taken if part[0].shape[0]]
+        if not taken:
+            raise InputError("there are no rows, or all weights are zero, which leaves no examples")
+        rows, target, weights = (_stack(blocks) for blocks in zip(*taken))
         model = copy.deepcopy(estimator)
-        data = model._prepare(context, _stack([x for x, _ in taken]), _stack([t for _, t in taken]), reset=True)
+        data = model._prepare(context, rows, target, reset=True)
         try:
+            if weights is not None:
+                data.set_weights(check_weights(weights, data.rows))
             sums.start(data)
         finally:
             data.free()
@@ -174,15 +182,17 @@ def _stack(blocks):
     return np.concatenate(blocks)
 
 
-def _take(rows, target, count: int, seed: int):
-    """Some rows of a partition at random, in their order."""
-    size = rows.shape[0]
-    index = np.sort(np.random.default_rng(seed).choice(size, min(count, size), replace=False))
-    pick = (lambda a: a.iloc[index]) if hasattr(rows, "iloc") else (lambda a: a[index])
-    return pick(rows), None if target is None else (target.iloc[index] if hasattr(target, "iloc") else target[index])
+def _take(rows, target, weights, count: int, seed: int):
+    """Some rows of a partition at random, in their order; rows of weight zero take no part in a fit."""
+    able = np.arange(rows.shape[0]) if weights is None else np.flatnonzero(np.asarray(weights))
+    index = np.sort(np.random.default_rng(seed).choice(able, min(count, len(able)), replace=False))
+
+    def pick(a):
+        return None if a is None else a.iloc[index] if hasattr(a, "iloc") else a[index]
+    return pick(rows), pick(target), pick(weights)
 
 
-def _add(started: bytes, estimator, rows, target):
+def _add(started: bytes, estimator, rows, target, weights):
     """The sums of one partition, its labels and what it says about columns."""
     sums = Accumulator.from_bytes(started)
     if rows.shape[0] == 0:
@@ -190,7 +200,7 @@ def _add(started: bytes, estimator, rows, target):
     model = copy.deepcopy(estimator)
     data = model._prepare(sums.context, rows, target, reset=True)
     try:
-        sums.add(data)
+        add_rows(sums, data, weights)
     finally:
         data.free()
     columns = {name: value for name, value in vars(model).items() if name.endswith("_in_")}

@@ -2,6 +2,7 @@
 """kfe.dask on a local cluster: partitions of arrays and dataframes give the model of all rows. Skipped without dask."""
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import kfe
 
@@ -63,6 +64,22 @@ def test_dataframe(cluster, rows):
     agree(kfe.PLS(dim=2).fit(frame[list("abcde")], y).transform(frame[list("abcde")]), found.transform(frame[list("abcde")]))
 
 
+def test_weights(cluster, rows):
+    import kfe.dask
+    x, y = rows
+    w = np.random.default_rng(2).integers(0, 4, len(y))
+    w[100:200] = 0  # a partition without weight
+    array = da.from_array(x, chunks=(100, 5))
+    for model in (kfe.PLSClassifier(dim=3, learner="ls"),
+                  kfe.KFDClassifier(kernel="rbf:gamma=0.1", landmarks=40, ridge=0.1, learner="ls", class_weight={"u": 3})):
+        whole = clone(model).fit(x, y, sample_weight=w)
+        for weights in (w, da.from_array(w, chunks=77)):
+            found = kfe.dask.fit(clone(model), array, y, sample_weight=weights)
+            np.testing.assert_allclose(found.decision_function(x[:20]), whole.decision_function(x[:20]), rtol=1e-5, atol=1e-7)
+    repeated = kfe.dask.fit(kfe.OC(), da.from_array(np.repeat(x, w, axis=0), chunks=(100, 5)), np.repeat(y, w))
+    agree(repeated.transform(x), kfe.dask.fit(kfe.OC(), array, y, sample_weight=w).transform(x))
+
+
 def test_refusals(rows):
     import kfe.dask
     x, y = rows
@@ -70,3 +87,9 @@ def test_refusals(rows):
         kfe.dask.fit(kfe.KPCA(), da.from_array(x, chunks=(100, 5)))
     with pytest.raises(ValueError, match="600 rows"):
         kfe.dask.fit(kfe.OC(), da.from_array(x, chunks=(100, 5)), y[:10])
+    with pytest.raises(ValueError, match="sample_weight has 10"):
+        kfe.dask.fit(kfe.OC(), da.from_array(x, chunks=(100, 5)), y, sample_weight=np.ones(10))
+    with pytest.raises(kfe.UnsupportedError, match="by name"):
+        kfe.dask.fit(kfe.OC(class_weight="balanced"), da.from_array(x, chunks=(100, 5)), y)
+    with pytest.raises(ValueError, match="all weights are zero"):
+        kfe.dask.fit(kfe.KPCA(landmarks=9), da.from_array(x, chunks=(100, 5)), sample_weight=np.zeros(600))

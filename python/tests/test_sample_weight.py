@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Weights of examples: fit(sample_weight=...) against repeated rows, and what is refused."""
 import inspect
+import pickle
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import kfe
 from kfe import _tables
@@ -156,8 +158,88 @@ def test_wrong_class_weight(call, message):
         call(*unequal())
 
 
-def test_sums_over_rows_take_no_class_weight():
-    assert hasattr(kfe.OC(), "partial_fit") and not hasattr(kfe.OC(class_weight="balanced"), "partial_fit")
+# ---- fits from sums ----
+
+def from_sums(name, **given):
+    """The estimator with settings that permit partial_fit and do not depend on rounding; None: it has none."""
+    made = getattr(kfe, name)(n_threads=1, **given)
+    wanted = {"landmarks": 1000, "kernel": "rbf:gamma=0.2", "loss": "ls", "ridge": 0.1, "lambda_": 0.1, "xi": 0.1, "scale": "standard"}
+    if name == "AKDAQR":
+        del wanted["landmarks"]  # its landmarks are the means of the classes
+    made.set_params(**{key: value for key, value in wanted.items() if key in made.get_params()})
+    return made if hasattr(made, "partial_fit") else None
+
+
+STREAMING = [name for name in TAKING if from_sums(name) is not None]
+
+
+def test_methods_that_stream_are_found():
+    assert {"PCA", "OC", "KFD", "AKDAQR", "ReducedKOPLS", "SMA", "SMC", "SKFA", "NoExtraction"} <= set(STREAMING) and len(STREAMING) >= 20
+
+
+def features_agree(name, a, b):
+    keep = 2 if name in ("OPLS", "KOPLS2") else a.shape[1]  # three classes have two directions; rounding finds more
+    a, b = a[:, :keep], b[:, :keep]
+    np.testing.assert_allclose(b * np.sign((a * b).sum(axis=0)), a, rtol=1e-6, atol=1e-6 * np.abs(a).max())
+
+
+@pytest.mark.filterwarnings("ignore::kfe.KfeWarning")
+@pytest.mark.parametrize("name", STREAMING)
+def test_blocks_with_weights_count_like_repeated_rows(name):
+    """Two blocks of each: the first decides landmarks and scaling, and has all rows, so that both decide alike."""
+    X, y, w = problem()
+    weighted = from_sums(name).partial_fit(X, y, sample_weight=w).partial_fit(X[::-1], y[::-1], sample_weight=2 * w[::-1])
+    rows, targets = np.repeat(X, w, axis=0), np.repeat(y, w)
+    repeated = from_sums(name).partial_fit(rows, targets)
+    for _ in range(2):
+        repeated.partial_fit(rows[::-1], targets[::-1])
+    features_agree(name, repeated.transform(X), weighted.transform(X))
+
+
+@pytest.mark.filterwarnings("ignore::kfe.KfeWarning")
+@pytest.mark.parametrize("name", STREAMING)
+def test_one_block_with_weights_equals_fit(name):
+    X, y, w = problem()
+    weights, named = w + 0.25, {0: 2, 2: 0.5}
+    given = {"class_weight": named} if _tables.ESTIMATORS[name].has(_tables.SUPERVISION) else {}
+    if name == "ReducedKOPLS":
+        pytest.skip("in memory its landmarks are drawn otherwise")
+    whole = from_sums(name, **given).fit(X, y, sample_weight=weights)
+    features_agree(name, whole.transform(X), from_sums(name, **given).partial_fit(X, y, sample_weight=weights).transform(X))
+
+
+@pytest.mark.parametrize("estimator", [kfe.PLSClassifier(learner="ls"), kfe.NoExtractionClassifier(learner="centroid"),
+                                       kfe.PCAClassifier(dim=2, learner="ls", class_weight={1: 4})], ids=repr)
+def test_blocks_in_any_order_with_pickling_equal_one_fit(estimator):
+    X, y, w = problem()
+    weights = w + 0.5 * (np.arange(len(w)) % 7)
+    whole = clone(estimator).fit(X, y, sample_weight=weights)
+    for order in (np.argsort(y), np.random.default_rng(0).permutation(len(y))):
+        parts = clone(estimator)
+        for block in np.array_split(order, 7):
+            parts = pickle.loads(pickle.dumps(parts.partial_fit(X[block], y[block], sample_weight=weights[block])))
+        np.testing.assert_allclose(parts.decision_function(X), whole.decision_function(X), rtol=1e-7, atol=1e-9)
+
+
+def test_weights_of_blocks_that_are_refused():
+    X, y, w = problem()
+    with pytest.raises(kfe.UnsupportedError, match="by name"):
+        kfe.OC(class_weight="balanced").partial_fit(X, y)
+    with pytest.raises(ValueError, match="must not be negative"):
+        kfe.OC().partial_fit(X, y, sample_weight=w - 1.0)
+    with pytest.raises(ValueError, match="not a finite number"):
+        kfe.OC().partial_fit(X, y, sample_weight=np.where(w == 2, np.nan, 1))
+    with pytest.raises(ValueError, match="expected"):
+        kfe.OC().partial_fit(X, y, sample_weight=w[:-1])
+    with pytest.raises(ValueError, match="there is no class '7'"):
+        kfe.OC(class_weight={7: 2}).partial_fit(X, y).transform(X)
+
+
+def test_a_block_of_weight_zero_adds_nothing():
+    X, y, w = problem()
+    once = kfe.OC().partial_fit(X, y, sample_weight=w)
+    twice = kfe.OC().partial_fit(X, y, sample_weight=w).partial_fit(X + 9, y, sample_weight=np.zeros(len(y)))
+    np.testing.assert_array_equal(once.transform(X), twice.transform(X))
 
 
 # ---- searches ----

@@ -12,8 +12,8 @@ struct kfe_accumulator {
     kfe_spec *spec;
     kfe_model *map; /* its features are the columns that are summed; NULL: not started */
     kfe_i_sums sums;
-    double count; /* rows that were added: sums.rows, unless they have weights */
-    int weighted; /* some rows had weights */
+    double count;       /* rows that were added: sums.rows, unless they have weights */
+    int weighted;       /* some rows had weights */
     int sparse;         /* all rows so far were in csr tables */
     char **class_names; /* sums.classes of them, in the order of data/classes.h */
     kfe_i_table sample; /* summed columns of some rows of the start, for ridge=auto; no rows: none */
@@ -23,7 +23,7 @@ struct kfe_accumulator {
     const kfe_i_solution *
         solved; /* while it finishes: the map's features are those of this solution; NULL: the method is run */
     kfe_i_target sample_target; /* its classes are those of the sums; without names */
-    kfe_accumulator *counts;    /* class-weight=balanced: the classes of all rows (weigh.h); NULL: not known */
+    kfe_accumulator *counts; /* class-weight=balanced: the classes of all rows (weigh.h); NULL: not known */
 };
 
 /* Whether the spec works on a kernel, by landmarks. */

@@ -13,7 +13,8 @@
 
 #define FORMAT "kfe-accumulator"
 #define FORMAT_VERSION "1"
-#define WEIGHTED_VERSION "2" /* of rows with weights: "row_count", and "sample_weights" if there is a sample */
+#define WEIGHTED_VERSION                                                                                     \
+    "2" /* of rows with weights: "row_count", and "sample_weights" if there is a sample */
 
 /* Numbers of the tensor "counts". */
 enum {

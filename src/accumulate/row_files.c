@@ -77,7 +77,7 @@ cleanup:
 static kfe_status check_weights(const kfe_i_row_files *files)
 {
     return files->weighted && files->rows == 0 && files->share.ranks == 1 ? kfe_i_no_weights(files->ctx)
-                                                                           : KFE_OK;
+                                                                          : KFE_OK;
 }
 
 /* A number made of the values and weights of a part. */

@@ -23,13 +23,13 @@ typedef struct kfe_i_row_store {
     const kfe_model *map; /* its scaling and kernels; borrowed */
     kfe_i_row_block *blocks;
     int64_t count, capacity;
-    int64_t rows;        /* of this process */
+    int64_t rows;          /* of this process */
     const double *weights; /* of these rows, set before they are numbered; borrowed; NULL: ones */
-    int sparse;          /* all rows are in csr tables */
-    double in_memory;    /* bytes of rows */
-    int descriptor;      /* of the temporary file; -1: none */
-    int64_t written;     /* bytes in it */
-    kfe_i_row_part part; /* what the method is given; valid after kfe_i_row_store_number */
+    int sparse;            /* all rows are in csr tables */
+    double in_memory;      /* bytes of rows */
+    int descriptor;        /* of the temporary file; -1: none */
+    int64_t written;       /* bytes in it */
+    kfe_i_row_part part;   /* what the method is given; valid after kfe_i_row_store_number */
 } kfe_i_row_store;
 
 void kfe_i_row_store_begin(kfe_context *ctx, const kfe_model *map, kfe_i_row_store *out);

@@ -85,10 +85,8 @@ cleanup:
 kfe_status kfe_i_check_weighed_classes(const kfe_accumulator *a)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_target all = {.ctx = a->ctx,
-                              .task = KFE_TASK_CLASSES,
-                              .class_count = a->sums.classes,
-                              .names = a->class_names};
+    const kfe_i_target all = {
+        .ctx = a->ctx, .task = KFE_TASK_CLASSES, .class_count = a->sums.classes, .names = a->class_names};
     double *factors = NULL;
 
     if (!kfe_i_spec_weighs_classes(a->spec) || kfe_i_balances_classes(a->spec))

@@ -15,7 +15,8 @@ typedef struct kfe_i_weighed_rows {
 /* Whether some row has a weight above zero. */
 int kfe_i_has_weight(const kfe_data *rows);
 /* Leaves out rows of weight zero and applies {class-weight}. Free the result also after a failure, before the rows. */
-kfe_status kfe_i_accumulator_weigh(const kfe_accumulator *sums, const kfe_data *rows, kfe_i_weighed_rows *out);
+kfe_status kfe_i_accumulator_weigh(const kfe_accumulator *sums, const kfe_data *rows,
+                                   kfe_i_weighed_rows *out);
 void kfe_i_weighed_rows_free(kfe_i_weighed_rows *rows);
 
 /* Whether the spec says class-weight=balanced, which needs the classes of all rows before the first one is added. */

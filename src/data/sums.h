@@ -24,7 +24,7 @@ typedef struct kfe_i_rough kfe_i_rough;
 typedef struct kfe_i_sums {
     kfe_context *ctx;
     int64_t cols;
-    double rows; /* their number, or the sum of their weights */
+    double rows;             /* their number, or the sum of their weights */
     double *mean;            /* cols */
     double *scatter;         /* cols × cols, the upper triangle: Σ (x − mean)(x − mean)ᵀ */
     double *least, *largest; /* cols */

@@ -106,7 +106,8 @@ typedef struct kfe_i_sum_problem {
 /* What a method is fitted on if rows are divided over processes, or kept in parts. */
 typedef struct kfe_i_row_problem {
     const kfe_i_row_part *part;
-    const kfe_i_target *target; /* of the rows of this process, and weights; its classes are those of all processes */
+    const kfe_i_target
+        *target; /* of the rows of this process, and weights; its classes are those of all processes */
 } kfe_i_row_problem;
 
 /* Forms of sums that a fit makes of its rows (data/sums.h, data/rough_sums.h). */

@@ -27,6 +27,7 @@ static kfe_data *make_rows(kfe_context *ctx, const kfe_accumulator *sums)
 {
     static double numbers[ROWS * MOST_COLS];
     static const double targets[ROWS * MOST_COLS] = {0.5, -1, 2, 1};
+    static const double weights[ROWS] = {0.5, 0, 3, 1};
     const char *labels[ROWS] = {"a", "b", "new", "a"};
     int64_t cols = sums->map ? kfe_model_cols(sums->map, 0) : 2;
     kfe_data *data = NULL;
@@ -42,6 +43,8 @@ static kfe_data *make_rows(kfe_context *ctx, const kfe_accumulator *sums)
         kfe_data_set_targets(ctx, data, sums->sums.targets, targets);
     else if (sums->sums.task == KFE_TASK_CLASSES || !sums->map)
         kfe_data_set_labels(ctx, data, labels);
+    if (sums->weighted)
+        kfe_data_set_weights(ctx, data, weights);
     return data;
 }
 

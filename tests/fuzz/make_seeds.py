@@ -7,6 +7,7 @@ import pathlib
 import sys
 
 import numpy as np
+from sklearn.base import clone
 
 import kfe
 
@@ -22,6 +23,8 @@ def sums(folder):
             ("oc-ls", kfe.OCClassifier(learner="ls"), classes), ("kfd-centroid", kfe.KFDClassifier(learner="centroid", **landmarks), classes),
             ("pls-ls", kfe.PLSRegressor(learner="ls", scale="minmax"), real[:, 0])]:
         (folder / f"{name}.sums").write_bytes(estimator.partial_fit(x, y)._sums.to_bytes())
+        weighted = clone(estimator).partial_fit(x, y, sample_weight=rng.random(12))
+        (folder / f"{name}-weighted.sums").write_bytes(weighted._sums.to_bytes())
 
 
 def arrow(folder):
