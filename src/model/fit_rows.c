@@ -41,10 +41,11 @@ cleanup:
     return status;
 }
 
-static int has_unit_weights(const kfe_i_target *target)
+/* Rows are those of the data: a target that is missing has none. */
+static int has_unit_weights(const kfe_data *data)
 {
-    for (int64_t i = 0; i < target->rows; i++)
-        if (target->weights[i] != 1)
+    for (int64_t i = 0; i < kfe_data_rows(data); i++)
+        if (data->target.weights[i] != 1)
             return 0;
     return 1;
 }
@@ -80,7 +81,7 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
         KFE_TRY(kfe_i_data_drop_weightless(ctx, train, &weighty));
         KFE_TRY(refuse_dropped_columns(ctx, spec, train, weighty));
         train = weighty ? weighty : train;
-        if (has_unit_weights(&train->target)) {
+        if (has_unit_weights(train)) {
             plain = *train;
             plain.target.weights = NULL; /* borrowed */
             train = &plain;

@@ -67,6 +67,89 @@ def test_landmarks_of_a_long_file_predict_well(kfe, table):
     assert float(accuracy.split(":")[-1].strip(" ]}")) > 0.8
 
 
+# ---- weights ----
+
+def weighted(table, seed=7):
+    """The table with a third column of weights, zero for all rows of the second part, and the table with repeated rows."""
+    weights = np.random.default_rng(seed).integers(0, 4, len(table))
+    weights[8192:16384] = 0
+    return np.column_stack([table[:, :2], weights, table[:, 2:]]), np.repeat(table, weights, axis=0)
+
+
+STREAMS = {"pca": [], "pls": ["--learner", "ls"], "kfd": ["-k", "rbf:gamma=0.1", "--landmarks", "60", "--ridge", "0.1", "--learner", "ls"],
+           "rkopls": ["-k", "rbf:gamma=0.1", "--landmarks", "60", "--ridge", "0.1"], "akda-qr": ["-k", "rbf:gamma=0.1"],
+           "smc": ["-k", "rbf:gamma=0.1", "--landmarks", "60"]}
+
+
+@pytest.mark.parametrize("method", STREAMS)
+def test_weights_of_a_stream_equal_those_of_a_fit(kfe, table, method):
+    """Three parts; the rows that are not weightless fit into the sample, so that both fits choose the same landmarks."""
+    rows, _ = weighted(table)
+    rows[:7000, 2] = 0
+    rows[16500:, 2] = 0
+    np.save(kfe.folder / "w.npy", rows)
+    flags = ["-m", method, *STREAMS[method], "--label", "last", "--task", "classify", "--weight", "3", "--class-weight", "0=2,2=0.5"]
+    compare(kfe, "w.npy", *(flags[:-2] if method == "pca" else flags))
+
+
+@pytest.mark.parametrize("method", ["sma", "smc", "skfa"])
+@pytest.mark.parametrize("source", ["file", "standard input"])
+def test_weights_of_rows_that_a_pursuit_keeps(kfe, table, method, source):
+    write_csv(kfe, "w.csv", weighted(table[:12000])[0])
+    flags = ["-m", method, "-k", "rbf:gamma=0.1", "--scale", "none", "--dim", "4", "--weight", "3"]
+    if source == "file":
+        return compare(kfe, "w.csv", *flags)
+    kfe.ok("fit", "-q", *flags, "w.csv", "-o", "plain.kfe")
+    with open(kfe.folder / "w.csv", "rb") as rows:
+        subprocess.run([KFE, "fit", "-q", "--stream", *flags, "-", "-o", "stream.kfe"], cwd=kfe.folder, stdin=rows, check=True)
+    write_csv(kfe, "few.csv", table[:9, :4])
+    np.testing.assert_allclose(features(kfe, "stream.kfe", "few.csv"), features(kfe, "plain.kfe", "few.csv"), rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("method", ["oc", "pls", "akda-qr", "skfa"])
+def test_weights_of_a_stream_count_like_repeated_rows(kfe, table, method):
+    rows, repeated = weighted(table)
+    np.save(kfe.folder / "w.npy", rows)
+    np.save(kfe.folder / "r.npy", repeated)
+    flags = ["--stream", "-m", method, *([] if method in ("oc", "pls") else ["-k", "rbf:gamma=0.1"]), "--scale", "none", "--label", "last", "--task",
+             "classify", *(["--columns", "0", "--dim", "2"] if method == "skfa" else [])]
+    if method == "skfa":  # every row is a candidate
+        np.save(kfe.folder / "w.npy", rows[:400])
+        np.save(kfe.folder / "r.npy", np.repeat(rows[:400][:, [0, 1, 3, 4, 5]], rows[:400, 2].astype(int), axis=0))
+    done = kfe.ok("fit", *flags, "--weight", "3", "w.npy", "-o", "w.kfe")
+    kfe.ok("fit", "-q", *flags, "r.npy", "-o", "r.kfe")
+    write_csv(kfe, "few.csv", table[:9, :4])
+    a, b = features(kfe, "r.kfe", "few.csv"), features(kfe, "w.kfe", "few.csv")
+    np.testing.assert_allclose(b * np.sign((a * b).sum(axis=0)), a, rtol=1e-6, atol=1e-8 * np.abs(a).max())
+    if method != "skfa":
+        assert f"{np.count_nonzero(rows[:, 2])} examples" in done.err
+
+
+@pytest.mark.parametrize("flags", [["-m", "pls", "--learner", "ls"], ["-m", "kfd", "-k", "rbf:gamma=0.1", "--landmarks", "20", "--ridge", "0.1"],
+                                   ["-m", "sma", "-k", "rbf:gamma=0.1"]])
+def test_balanced_classes_take_another_pass(kfe, table, flags):
+    uneven = table[(table[:, -1] < 2) | (np.arange(len(table)) % 5 == 0)][:1800]
+    write_csv(kfe, "w.csv", weighted(uneven)[0])
+    compare(kfe, "w.csv", *flags, "--weight", "3", "--class-weight", "balanced")
+    with open(kfe.folder / "w.csv", "rb") as rows:
+        done = subprocess.run([KFE, "fit", "--stream", *flags, "--class-weight", "balanced", "--drop", "3", "-", "-o", "m.kfe"], cwd=kfe.folder,
+                              stdin=rows, capture_output=True, text=True)
+    assert done.returncode == 2 and "--class-weight balanced counts the classes of all rows" in done.stderr
+
+
+def test_weights_of_a_stream_that_are_refused(kfe, table):
+    rows, _ = weighted(table[:40])
+    write_csv(kfe, "w.csv", rows)
+    kfe.refused("fit", "--stream", "-m", "oc", "--class-weight", "0=2,9=1", "--weight", "3", "w.csv", "-o", "m.kfe", says="there is no class '9'")
+    kfe.refused("fit", "--stream", "-m", "oc", "--weight", "9", "w.csv", "-o", "m.kfe", says="weight")
+    rows[:, 2] = 0
+    write_csv(kfe, "w.csv", rows)
+    kfe.refused("fit", "--stream", "-m", "oc", "--weight", "3", "w.csv", "-o", "m.kfe", says="all weights are zero")
+    rows[20, 2] = -1
+    write_csv(kfe, "w.csv", rows)
+    kfe.refused("fit", "--stream", "-m", "oc", "--weight", "3", "w.csv", "-o", "m.kfe", says="is a number of at least 0")
+
+
 def test_standard_input(kfe, table):
     write_csv(kfe, "all.csv", table)
     kfe.ok("fit", "-q", "-m", "pca", "all.csv", "-o", "plain.kfe")

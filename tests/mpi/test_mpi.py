@@ -198,6 +198,39 @@ def test_streams_are_divided(kfe, ranks, method):
     assert np.abs(alone - together).max() <= tolerance * np.abs(alone).max()
 
 
+def write_weighted(kfe, rows, seed, name):
+    """Rows with a last column of weights before the class, some of them zero; all those of seed 2 are."""
+    write_data(kfe, rows, seed=seed, name=name)
+    weights = np.random.default_rng(100 + seed).integers(0, 4, rows) * 0.75 * (seed != 2)
+    lines = [line.rsplit(",", 1) for line in kfe.path(name).read_text().splitlines()]
+    column = ["n", *map(str, weights)]
+    kfe.path(name).write_text("\n".join(f"{x},{w},{c}" for (x, c), w in zip(lines, column)) + "\n")
+    return name
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 7])
+@pytest.mark.parametrize("method", ["pca", "kfd", "rkopls", "akda-qr", "sma", "smc", "skfa"])
+def test_weights_of_divided_streams(kfe, ranks, method):
+    """Several processes, one from a stream, and one in memory count the rows alike; sma, smc and skfa keep the rows."""
+    names = [write_weighted(kfe, 300 + seed, seed, f"train-{seed}.csv") for seed in range(4)]
+    whole = join_files(kfe, names, "all.csv")
+    flags = {"pca": [], "akda-qr": ["-k", f"rbf:gamma={GAMMA}"], "kfd": [], "rkopls": []}.get(method, [*PURSUITS.get(method, []), "--scale", "none"])
+    flags = flags + ["-k", f"rbf:gamma={GAMMA}"] if method not in ("pca", "akda-qr") else flags
+    flags = flags + ["--ridge", RIDGE, "--landmarks", 40] if method in ("kfd", "rkopls") else flags
+    flags = flags if method in ("pca", "skfa") else [*flags, "--class-weight", "balanced"]
+    fit = ["fit", "-q", "-m", method, "--weight", "n", *flags]
+    kfe.run(0, *fit, whole, "-o", "whole.kfe")
+    kfe.run(0, *fit, "--stream", *names, "-o", "alone.kfe")
+    kfe.run(ranks, *fit, "--stream", *names, "-o", "together.kfe")
+    rows = []
+    for model in ("whole", "alone", "together"):
+        kfe.run(0, "transform", "-q", f"{model}.kfe", names[0], "-o", "rows.csv")
+        rows.append(kfe.numbers("rows.csv"))
+    for found in rows[1:]:
+        sign = np.sign((rows[0] * found).sum(0))
+        assert np.abs(rows[0] - sign * found).max() <= 1e-8 * np.abs(rows[0]).max()
+
+
 PURSUITS = {"sma": ["--dim", 6], "smc": ["--dim", 4, "--sparsity", 2, "--columns", 40], "skfa": ["--dim", 6, "--columns", 0]}
 
 
