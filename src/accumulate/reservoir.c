@@ -65,7 +65,7 @@ static kfe_status prune_piece(kfe_i_reservoir *r, kfe_data **piece, const double
     if (*count == rows)
         goto cleanup;
     if (*count > 0)
-        KFE_TRY(kfe_i_data_gather(r->ctx, *piece, index, *count, &rest));
+        KFE_TRY(kfe_i_pick_rows(r->ctx, *piece, index, *count, &rest));
     kfe_data_free(*piece);
     *piece = rest;
 cleanup:
@@ -136,7 +136,7 @@ kfe_status kfe_i_reservoir_add(kfe_i_reservoir *r, const kfe_data *part)
         }
     }
     if (count > 0) {
-        KFE_TRY(kfe_i_data_gather(r->ctx, part, index, count, &r->pieces[r->piece_count]));
+        KFE_TRY(kfe_i_pick_rows(r->ctx, part, index, count, &r->pieces[r->piece_count]));
         r->piece_count++;
         r->rows += count;
     }

@@ -157,3 +157,20 @@ cleanup:
     kfe_data_free(made);
     return status;
 }
+
+kfe_status kfe_i_pick_rows(kfe_context *ctx, const kfe_data *data, const int64_t *index, int64_t count,
+                           kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *picked = NULL;
+
+    *out = NULL;
+    KFE_TRY(kfe_i_data_gather(ctx, data, index, count, &picked));
+    for (int v = 0; v < data->view_count; v++)
+        KFE_TRY(kfe_i_view_copy_columns(ctx, &data->views[v], &picked->views[v]));
+    *out = picked;
+    picked = NULL;
+cleanup:
+    kfe_data_free(picked);
+    return status;
+}

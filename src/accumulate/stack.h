@@ -10,6 +10,10 @@
  * may have fewer columns than the widest. */
 kfe_status kfe_i_stack(kfe_context *ctx, kfe_data *const *parts, int64_t count, kfe_data **out);
 
+/* Copies the rows listed, with the names of the columns. */
+kfe_status kfe_i_pick_rows(kfe_context *ctx, const kfe_data *data, const int64_t *index, int64_t count,
+                           kfe_data **out);
+
 /* A uniform sample without replacement: every row draws a number, and the rows with the smallest numbers stay. So the sample does not
  * depend on how rows are divided into parts. Begin with kfe_i_reservoir_begin. */
 typedef struct kfe_i_reservoir {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "accumulate/accumulator.h"
+#include "accumulate/stack.h"
 #include "accumulate/weigh.h"
 #include "core/memory.h"
 #include "core/rng.h"
@@ -330,7 +331,7 @@ kfe_status kfe_i_accumulator_start(kfe_accumulator *a, const kfe_data *rows)
 
     KFE_TRY(spec_of_map(a, &spec));
     if (!kernel) /* only names and numbers of columns are taken from the rows */
-        KFE_TRY(kfe_i_data_gather(a->ctx, rows, &first, 1, &one));
+        KFE_TRY(kfe_i_pick_rows(a->ctx, rows, &first, 1, &one));
     KFE_TRY(kfe_i_fit_model(a->ctx, spec, one ? one : rows, &a->map));
     if (a->spec->method->marks_centroids)
         KFE_TRY(mark_centroids(a, a->centres ? a->centres : rows));
