@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "gram/form/landmarks.h"
+#include "gram/form/landmarks_factor.h"
 #include "support/engine.h"
 #include "support/fit.h"
 #include "support/sweep.h"
@@ -263,6 +263,92 @@ static void test_duplicates(void **state)
     }
 }
 
+/* ---- digits of sums ---- */
+
+/* out (m × m) = FᵀF, added up in long double. */
+static void exact_products(int64_t n, int64_t m, const double *f, double *out)
+{
+    for (int64_t a = 0; a < m; a++)
+        for (int64_t b = 0; b < m; b++) {
+            long double sum = 0;
+            for (int64_t i = 0; i < n; i++)
+                sum += (long double)f[i * m + a] * (long double)f[i * m + b];
+            out[a * m + b] = (double)sum;
+        }
+}
+
+/* a (m × m) ← L⁻¹a, by substitution. */
+static void solve_left(int64_t m, const double *lower, double *a)
+{
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < m; j++) {
+            for (int64_t k = 0; k < i; k++)
+                a[i * m + j] -= lower[i * m + k] * a[k * m + j];
+            a[i * m + j] /= lower[i * m + i];
+        }
+}
+
+/* out (m × m) = L⁻¹(CᵀC)L⁻ᵀ: the quick way, whatever it loses. */
+static void products_by_kernel(int64_t n, const kfe_i_landmark_factor *f, double *out)
+{
+    int64_t m = f->rank;
+    double *c = malloc((size_t)(n * m) * sizeof *c);
+
+    assert_ok(f->ctx, kfe_i_landmark_kernel_rows(f, f->source, 0, n, c));
+    double *transposed = support_transpose(n, m, c);
+    double *products = support_product(m, n, m, transposed, c);
+    solve_left(m, f->lower, products);
+    double *half = support_transpose(m, m, products);
+    solve_left(m, f->lower, half);
+    memcpy(out, half, (size_t)(m * m) * sizeof *out);
+    free(c);
+    free(transposed);
+    free(products);
+    free(half);
+}
+
+/* FᵀF of landmarks of a Gaussian of this width. `quick`: sums over kernel values have the digits. */
+static void check_digits(kfe_context *ctx, double gamma, int quick)
+{
+    const engine_case cloud = {.kernel = ENGINE_RBF, .gamma = gamma, .shape = ENGINE_CLOUD, .cols = 2};
+    const kfe_i_landmark_plan plan = {.count = M, .rule = KFE_LANDMARKS_RANDOM};
+    engine_problem origin;
+    kfe_i_gram *source = NULL;
+    kfe_i_gram *gram = NULL;
+    int centred = 0;
+    int by_kernel = -1;
+    double f[N * M];
+    double expected[M * M];
+    double careless[M * M];
+
+    assert_ok(ctx, engine_open(ctx, &cloud, N, 0, &origin));
+    assert_ok(ctx, kfe_i_gram_open(ctx, &origin.kernels, &origin.table, KFE_GRAM_TILED, &source));
+    assert_ok(ctx, kfe_i_gram_landmarks(ctx, source, &plan, KFE_GRAM_TILED, &gram));
+    kfe_i_landmark_factor *factor = kfe_i_landmark_factor_of(gram, &centred);
+    assert_int_equal(factor->rank, M);
+    assert_ok(ctx, kfe_i_landmark_takes_kernel_sums(gram, &by_kernel));
+    assert_int_equal(by_kernel, quick);
+    assert_ok(ctx, kfe_i_landmark_rows(gram, 0, N, f));
+    exact_products(N, M, f, expected);
+    products_by_kernel(N, factor, careless);
+    assert_ok(ctx, kfe_i_factor_products(factor));
+    assert_below(farthest(M * M, factor->products, expected), 1e-11);
+    if (quick)
+        assert_below(farthest(M * M, careless, expected), 1e-11);
+    else
+        assert_true(farthest(M * M, careless, expected) > 1e-9);
+    kfe_i_gram_free(gram);
+    engine_close(&origin);
+}
+
+/* The landmarks of a wide Gaussian are nearly dependent: their products are those of F itself, row by row. */
+static void test_badly_conditioned_landmarks_keep_digits(void **state)
+{
+    check_digits(*state, 20, 1);
+    check_digits(*state, 0.1, 0);
+    check_digits(*state, 0.03, 0);
+}
+
 /* All examples as landmarks: the operator is the exact one; of an indefinite kernel, its positive part. */
 static void test_all_examples(void **state)
 {
@@ -389,6 +475,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_context(test_rules_and_storage),
         with_context(test_duplicates),
+        with_context(test_badly_conditioned_landmarks_keep_digits),
         with_context(test_all_examples),
         with_context(test_indefinite),
         with_context(test_choice),

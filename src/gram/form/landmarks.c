@@ -22,8 +22,6 @@ enum { PANEL = 1024 };
 #define KFE_NEGATIVE_BEYOND_ROUNDING (-10 * KFE_RANK_TOLERANCE)
 /* The same for a factor in single precision. */
 #define KFE_SINGLE_NEGATIVE_BEYOND_ROUNDING (-10 * KFE_SINGLE_RANK_TOLERANCE)
-/* The reciprocal condition number of L from which on sums over C keep eight digits: they lose the square of its inverse. */
-#define KFE_WELL_CONDITIONED 1e-4
 
 typedef struct landmark_state {
     kfe_i_landmark_factor factor;
@@ -588,22 +586,15 @@ cleanup:
 
 kfe_status kfe_i_landmark_takes_kernel_sums(const kfe_i_gram *gram, int *out)
 {
-    kfe_status status = KFE_OK;
     const kfe_i_landmark_factor *f = factor_of(gram);
     const kfe_i_kernel *kernel = NULL;
     const kfe_i_points *points = NULL;
-    double condition = 0;
 
     *out = 0;
-    if (!f->lower || !f->source || !kfe_i_gram_tiles(f->source, &kernel, &points) ||
+    if (!f->source || !kfe_i_gram_tiles(f->source, &kernel, &points) ||
         kernel->def->flags & KFE_HAS_INDEFINITE)
         return KFE_OK;
-    KFE_TRY(kfe_i_lower_condition(f->ctx, f->rank, f->lower, &condition));
-    *out = condition > KFE_WELL_CONDITIONED;
-    kfe_i_log(f->ctx, KFE_LOG_DEBUG, "landmarks: reciprocal condition number %.1e, so sums are over %s",
-              condition, *out ? "kernel values" : "the factor");
-cleanup:
-    return status;
+    return kfe_i_factor_takes_kernel_sums(f, out);
 }
 
 kfe_status kfe_i_landmark_stream_kernel(const kfe_i_gram *gram, kfe_i_landmark_visit *visit, void *state)
