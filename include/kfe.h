@@ -519,7 +519,8 @@ KFE_API void kfe_model_free(kfe_model *model);
  * must start from the same rows: start one, copy it with save_bytes and load_bytes, and add different rows to the copies.
  * Linear methods learn their scaling from the sums, so that every row counts and no start is needed.
  *
- * Blocks may be dense or CSR; all have the same views and columns. A class may appear in any block for the first time.
+ * Blocks may be dense or CSR; all have the same views and columns. A class may appear in any block for the first time. Weights of
+ * the rows and class-weight count as in kfe_fit; class-weight=balanced needs all classes beforehand, which only kfe_fit_stream has.
  * Messages of failures are in the context of kfe_accumulator_new or _load, which must outlive the accumulator. After a
  * failure of add or merge because of the input, the sums are as they were before. Free accepts NULL.
  */
@@ -534,7 +535,7 @@ KFE_API kfe_status kfe_accumulator_start(kfe_accumulator *sums, const kfe_data *
 KFE_API kfe_status kfe_accumulator_add(kfe_accumulator *sums, const kfe_data *rows);
 /* Adds all that `other` holds; `other` stays as it is. KFE_EINVAL if their specs or starts differ. */
 KFE_API kfe_status kfe_accumulator_merge(kfe_accumulator *sums, const kfe_accumulator *other);
-/* Rows added so far. */
+/* Rows added so far, without those of weight zero. */
 KFE_API int64_t kfe_accumulator_rows(const kfe_accumulator *sums);
 /* The model of all rows added so far; the accumulator can go on. The caller frees the model. */
 KFE_API kfe_status kfe_accumulator_finish(const kfe_accumulator *sums, kfe_model **out);
@@ -549,8 +550,8 @@ KFE_API void kfe_accumulator_free(kfe_accumulator *sums);
  * Fits from files with more rows than memory holds, by an accumulator. The files have the same columns and are read one after the
  * other, in parts; "-" is standard input; `options` are those of kfe_data_read. Linear methods read each row once. With landmarks,
  * files are read twice: the first time for a random sample of the rows, which decides scaling, kernel width, landmarks and ridge=auto.
- * Standard input is read once, and its first rows decide. task=auto is decided by the first part. *rows, unless NULL, receives the number of rows. .npz
- * files and label_file are read whole.
+ * class-weight=balanced counts the classes in a first pass. Standard input is read once, and its first rows decide. task=auto is decided
+ * by the first part. *rows, unless NULL, receives the number of rows. .npz files and label_file are read whole.
  */
 KFE_API kfe_status kfe_fit_stream(kfe_context *ctx, const kfe_spec *spec, int count, const char *const *paths,
                                   const char *options, int64_t *rows, kfe_model **out);

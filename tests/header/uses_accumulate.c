@@ -34,15 +34,20 @@ kfe_status use_accumulator(kfe_context *ctx, void *user)
     kfe_model *model = NULL;
     kfe_model *streamed = NULL;
     int64_t rows = 0;
+    double weights[ROWS];
 
     (void)user;
+    for (int64_t i = 0; i < ROWS; i++)
+        weights[i] = 1 + 0.5 * (double)(i % 3);
     TRY(wrap_labelled(ctx, &data));
+    TRY(CALL(kfe_data_set_weights)(ctx, data, weights));
     TRY(kfe_spec_parse(ctx, "kfd", "landmarks=4", NULL, &spec));
     TRY(kfe_spec_set_learner(ctx, spec, "ls", NULL));
     assert_int_equal(CALL(kfe_spec_accumulates)(spec), 1);
     TRY(accumulate(ctx, spec, data, sums));
     TRY(CALL(kfe_accumulator_finish)(sums[2], &model));
     assert_int_equal(kfe_model_dim(model), 2);
+    TRY(kfe_spec_set(ctx, spec, "class-weight", "balanced"));
     TRY(CALL(kfe_fit_stream)(ctx, spec, 1, (const char *const[]){csv_path}, NULL, &rows, &streamed));
     assert_int_equal(rows, ROWS);
 cleanup:

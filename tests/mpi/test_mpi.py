@@ -531,19 +531,21 @@ def test_a_killed_fit_resumes_to_the_same_model(kfe, method):
     assert kfe.files() == ["m.kfe", data, "whole.kfe"]
 
 
-STREAMS = {"kfd": ["--landmarks", 300, "--learner", "ls"], "sma": ["--dim", 60, "--columns", 100]}
+STREAMS = {"kfd": ["--landmarks", 300, "--learner", "ls"], "sma": ["--dim", 60, "--columns", 100],
+           "koc": ["--landmarks", 300, "--learner", "ls", "--weight", "n", "--class-weight", "balanced"]}
 
 
 @pytest.mark.parametrize("ranks", [0, 3])
 @pytest.mark.parametrize("method", STREAMS)
 def test_a_killed_stream_resumes_to_the_same_model(kfe, method, ranks):
     """With landmarks every process saves its sums, a pursuit on divided rows its iterations."""
-    names = [write_data(kfe, 9000, seed=seed, name=f"train-{seed}.csv")[0] for seed in range(3)]
+    write = write_weighted if "--weight" in STREAMS[method] else lambda *a: write_data(*a)[0]
+    names = [write(kfe, 9000, seed, f"train-{seed}.csv") for seed in (0, 1, 3)]
     fit = ["fit", "-q", "--stream", "-m", method, *STREAMS[method], "-k", f"rbf:gamma={GAMMA}", *names]
     kfe.run(ranks, *fit, "-o", "whole.kfe")
     state = kfe.path("fit.state")
     resume = [*fit, "--checkpoint", state.name, "--checkpoint-every", 0, "--resume", "-o", "m.kfe"]
-    states = [state] + [kfe.path(f"fit.state.{r}") for r in range(1, ranks) if method == "kfd"]
+    states = [state] + [kfe.path(f"fit.state.{r}") for r in range(1, ranks) if method != "sma"]
     for _ in range(20):
         if launch_and_kill(kfe, ranks, resume, lambda: all(s.exists() for s in states)):
             break
