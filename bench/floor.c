@@ -4,6 +4,8 @@
 #include "floor.h"
 
 #include <cblas.h>
+#include <lapacke.h>
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +85,38 @@ double bench_exp_seconds(int64_t count, int threads)
         free(values);
     }
     return bench_now() - start;
+}
+
+double bench_cholesky_seconds(int64_t n)
+{
+    enum { LARGEST = 6000 };
+    int64_t part = n < LARGEST ? n : LARGEST;
+    double *a = filled(part * part, 0);
+    if (!a)
+        return 0;
+    for (int64_t i = 0; i < part; i++)
+        a[i * part + i] = 1;
+    double start = bench_now();
+    LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'U', (lapack_int)part, a, (lapack_int)part);
+    double seconds = bench_now() - start;
+    free(a);
+    return seconds * pow((double)n / (double)part, 3);
+}
+
+double bench_syrk_seconds(int64_t rows, int64_t cols)
+{
+    enum { PANEL = 1024, MOST_PANELS = 32 };
+    int64_t panels = rows / PANEL < 1 ? 1 : rows / PANEL < MOST_PANELS ? rows / PANEL : MOST_PANELS;
+    double *x = filled(PANEL * cols, 0.5);
+    double *out = filled(cols * cols, 0);
+    double start = bench_now();
+    for (int64_t p = 0; x && out && p < panels; p++)
+        cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (blasint)cols, PANEL, 1, x, (blasint)cols, 1, out,
+                    (blasint)cols);
+    double seconds = bench_now() - start;
+    free(x);
+    free(out);
+    return seconds * (double)rows / (double)(panels * PANEL);
 }
 
 double bench_peak_memory(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time the unavoidable work of Gaussian kernels: GEMM on tiles in the cache, and exp. */
+/* Time the unavoidable work of Gaussian kernels: GEMM on tiles in the cache, exp, and dense factorisations. */
 #ifndef KFE_BENCH_FLOOR_H
 #define KFE_BENCH_FLOOR_H
 
@@ -13,6 +13,10 @@ double bench_median(double *times, int count);
 double bench_gemm_seconds(int64_t rows, int64_t cols, int64_t d, int threads);
 /* The time in seconds of `count` exponentials. */
 double bench_exp_seconds(int64_t count, int threads);
+/* The time in seconds of LAPACK's Cholesky factorisation of order n, and of XᵀX (half of it) for X of rows × cols. Both are
+ * measured on a part of large sizes and extrapolated by their number of operations. */
+double bench_cholesky_seconds(int64_t n);
+double bench_syrk_seconds(int64_t rows, int64_t cols);
 /* The peak resident memory of this process in bytes. */
 double bench_peak_memory(void);
 

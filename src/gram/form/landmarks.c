@@ -81,6 +81,11 @@ static kfe_status rows_at(const kfe_i_landmark_factor *f, const int64_t *index, 
     kfe_status status = KFE_OK;
     double *scratch = NULL;
 
+    if (f->source && f->lower) { /* then rank = count */
+        KFE_TRY(kfe_i_gram_entries(f->source, index, count, f->index, f->count, out));
+        kfe_i_factor_from_kernel(f, count, out, NULL);
+        return KFE_OK;
+    }
     KFE_ALLOC(f->ctx, scratch, f->count);
     for (int64_t j = 0; j < count; j++)
         KFE_TRY(kfe_i_factor_rows(f, index[j], 1, out + j * f->rank, scratch));

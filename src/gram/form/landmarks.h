@@ -58,6 +58,31 @@ kfe_status kfe_i_landmark_takes_kernel_sums(const kfe_i_gram *gram, int *out);
 kfe_status kfe_i_landmark_stream_kernel(const kfe_i_gram *gram, kfe_i_landmark_visit *visit, void *state);
 kfe_status kfe_i_landmark_note_kept(const kfe_i_gram *gram, double kept);
 
+typedef struct kfe_i_landmark_factor kfe_i_landmark_factor;
+
+/* Ridge regressions of Y (n × k) on F: their sums over the rows, for any number of ridges. */
+typedef struct kfe_i_landmark_regression {
+    kfe_context *ctx;
+    kfe_i_landmark_factor *factor;
+    const double *roots; /* n, with which the rows of F are multiplied: the roots of weights; NULL: ones */
+    const double *right; /* Y, multiplied by the roots already */
+    int64_t k;
+    double *products;  /* M = FᵀF, rank × rank */
+    double *projected; /* FᵀY, rank × k */
+    double *squares;   /* ‖Y‖² of each column */
+    double trace;      /* of M */
+    int exact;         /* M is from the rows of F, not of C */
+} kfe_i_landmark_regression;
+
+/* One pass over the rows. Free the result also after a failure; `gram`, which is not centred, `roots` and `right` must outlive it. */
+kfe_status kfe_i_landmark_regression_begin(const kfe_i_gram *gram, const double *roots, const double *right,
+                                           int64_t k, kfe_i_landmark_regression *out);
+/* out (count × k) = T(M + ridge·I)⁻¹FᵀY, the coefficients on the landmarks, in two passes or a few more. *error is that of the
+ * fitted values, relative to Y, as a pass over the rows measures it. KFE_ENUMERIC if the tolerance is not reached. */
+kfe_status kfe_i_landmark_regression_solve(kfe_i_landmark_regression *r, double ridge, double tolerance,
+                                           double *out, double *error);
+void kfe_i_landmark_regression_free(kfe_i_landmark_regression *r);
+
 /* What kfe_i_gram_solve, kfe_i_gram_eigen and kfe_i_gram_squared_norm do for an operator with landmarks, centred or
  * not. */
 kfe_status kfe_i_landmark_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,

@@ -7,7 +7,7 @@
 
 /* F = CT of n × rank. One of `wide`, `narrow` and `source` is set: F is in double or single precision, or C is evaluated
  * again at every pass. */
-typedef struct kfe_i_landmark_factor {
+struct kfe_i_landmark_factor {
     kfe_context *ctx;
     int64_t rows, rank;
     int64_t count;  /* of landmarks */
@@ -20,7 +20,7 @@ typedef struct kfe_i_landmark_factor {
     kfe_i_points chosen; /* the landmarks' points, if `source` is tiled */
     double *products;    /* FᵀF, rank × rank, and */
     double *sums;        /* Fᵀe: NULL until they are needed */
-} kfe_i_landmark_factor;
+};
 
 void kfe_i_landmark_factor_free(kfe_i_landmark_factor *f);
 

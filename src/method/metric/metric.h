@@ -50,7 +50,9 @@ typedef struct kfe_i_metric_fit {
     double *coefficients;    /* A, on the support */
     double *steep;           /* those of the regression whose gradients are taken; NULL: it is the same */
     double *mean;            /* columns */
-    double ridge, residual;
+    double ridge;
+    double
+        residual; /* relative, of the linear system; with landmarks the relative error of the fitted values */
     kfe_i_loo_choice choice;          /* rows 0: the ridge was given */
     int64_t landmarks, landmark_rank; /* landmarks 0: none */
     double trace_left;

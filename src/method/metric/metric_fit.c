@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/cluster.h"
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
 #include "gram/form/landmarks.h"
@@ -17,32 +18,30 @@
 
 /* ---- the regression ---- */
 
-static kfe_status open_gram(kfe_context *ctx, const kfe_i_problem *given, const kfe_i_table *z,
+/* Whether the factor of the landmarks need not be kept: to make its rows takes as long as to add up products of kernel values. */
+static int takes_sums(const kfe_i_problem *given, const kfe_i_table *z, const kfe_i_gram *exact)
+{
+    const kfe_i_kernel *kernel = NULL;
+    const kfe_i_points *points = NULL;
+
+    return given->storage == KFE_GRAM_AUTO && kfe_i_ranks(exact->ctx) == 1 && !z->weights &&
+           kfe_i_gram_tiles(exact, &kernel, &points) && !(kernel->def->flags & KFE_HAS_INDEFINITE) &&
+           kfe_i_landmarks_are_sampled(z->rows, given->landmarks.count);
+}
+
+/* *streamed: what the landmarks leave is not known yet (form/landmarks.h). */
+static kfe_status open_gram(kfe_context *ctx, const kfe_i_problem *given, const kfe_i_table *z, int *streamed,
                             kfe_i_gram **out)
 {
     kfe_i_gram *exact = NULL;
     kfe_status status = KFE_OK;
+    kfe_i_landmark_plan plan = given->landmarks;
 
-    if (given->landmarks.count == 0)
+    if (plan.count == 0)
         return kfe_i_gram_open(ctx, given->kernels, z, given->storage, out);
-    status = kfe_i_gram_open(ctx, given->kernels, z, KFE_GRAM_AUTO, &exact);
-    return status == KFE_OK ? kfe_i_gram_landmarks(ctx, exact, &given->landmarks, given->storage, out)
-                            : status;
-}
-
-static kfe_status choose_ridge(const kfe_i_metric_problem *problem, const kfe_i_gram *gram, const double *y,
-                               kfe_i_metric_fit *fit)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_loo_problem loo = {
-        .gram = gram, .targets = y, .columns = problem->columns, .rule = KFE_LOO_SMALLEST_ERROR};
-
-    if (problem->ridge == KFE_RIDGE_AUTO)
-        KFE_TRY(kfe_i_loo_choose(fit->ctx, &loo, &fit->choice));
-    if (fit->choice.rows > 0)
-        fit->ridge = fit->choice.ridge;
-    else
-        KFE_TRY(kfe_i_gram_chosen_ridge(gram, problem->ridge, &fit->ridge));
+    KFE_TRY(kfe_i_gram_open(ctx, given->kernels, z, KFE_GRAM_AUTO, &exact));
+    *streamed = plan.streamed = takes_sums(given, z, exact);
+    KFE_TRY(kfe_i_gram_landmarks(ctx, exact, &plan, given->storage, out));
 cleanup:
     return status;
 }
@@ -89,7 +88,6 @@ static kfe_status take_support(const kfe_i_gram *gram, kfe_i_metric_fit *fit)
     }
     fit->landmarks = info.count;
     fit->landmark_rank = info.rank;
-    fit->trace_left = info.left;
     KFE_ALLOC(fit->ctx, fit->landmark_index, info.count);
     memcpy(fit->landmark_index, info.index, (size_t)info.count * sizeof *fit->landmark_index);
     KFE_TRY(kfe_i_table_gather(fit->ctx, &fit->z, info.index, info.count, &fit->support));
@@ -104,6 +102,9 @@ typedef struct linear_system {
     double *roots; /* of the weights; NULL: ones */
     int64_t rows, columns;
     double *right;
+    int streamed;                         /* the landmarks' factor is not kept */
+    double mean;                          /* of the diagonal */
+    kfe_i_landmark_regression regression; /* with landmarks */
 } linear_system;
 
 static void scale_rows(const linear_system *s, double *values)
@@ -112,13 +113,10 @@ static void scale_rows(const linear_system *s, double *values)
         cblas_dscal((blasint)s->columns, s->roots[i], values + i * s->columns, 1);
 }
 
-static kfe_status open_system(kfe_context *ctx, const kfe_i_table *x, linear_system *s)
+static kfe_status weigh_system(kfe_context *ctx, const kfe_i_table *x, linear_system *s)
 {
     kfe_status status = KFE_OK;
 
-    s->gram = s->plain;
-    if (!x->weights)
-        return KFE_OK;
     KFE_ALLOC(ctx, s->roots, s->rows);
     for (int64_t i = 0; i < s->rows; i++)
         s->roots[i] = sqrt(x->weights[i]);
@@ -129,18 +127,56 @@ cleanup:
     return status;
 }
 
+static kfe_status open_system(kfe_context *ctx, const kfe_i_table *x, linear_system *s, kfe_i_metric_fit *fit)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_landmark_info info;
+
+    s->gram = s->plain;
+    if (x->weights)
+        KFE_TRY(weigh_system(ctx, x, s));
+    if (fit->landmarks == 0)
+        return kfe_i_gram_mean_diagonal(s->gram, &s->mean);
+    KFE_TRY(kfe_i_landmark_regression_begin(s->plain, s->roots, s->right, s->columns, &s->regression));
+    s->mean = s->regression.trace / mass_of(x);
+    if (s->streamed)
+        KFE_TRY(kfe_i_landmark_note_kept(s->plain, s->regression.trace));
+    kfe_i_gram_has_landmarks(s->plain, &info);
+    fit->trace_left = info.left;
+cleanup:
+    return status;
+}
+
+static kfe_status choose_ridge(const kfe_i_metric_problem *problem, const linear_system *s,
+                               kfe_i_metric_fit *fit)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_loo_problem loo = {
+        .gram = s->gram, .targets = s->right, .columns = s->columns, .rule = KFE_LOO_SMALLEST_ERROR};
+
+    if (problem->ridge == KFE_RIDGE_AUTO)
+        KFE_TRY(kfe_i_loo_choose(fit->ctx, &loo, &fit->choice));
+    fit->ridge = fit->choice.rows > 0 ? fit->choice.ridge : kfe_i_chosen_ridge(problem->ridge, s->mean, 1);
+cleanup:
+    return status;
+}
+
 /* *out = the coefficients on the support of a regression with this ridge. */
-static kfe_status solve(const linear_system *s, double ridge, kfe_i_metric_fit *fit, double **out,
-                        double *residual)
+static kfe_status solve(linear_system *s, double ridge, kfe_i_metric_fit *fit, double **out, double *residual)
 {
     kfe_status status = KFE_OK;
     double *alpha = NULL;
 
+    if (fit->landmarks > 0) {
+        KFE_ALLOC(fit->ctx, *out, fit->landmarks * s->columns);
+        status = kfe_i_landmark_regression_solve(&s->regression, ridge, KFE_TOLERANCE, *out, residual);
+        if (status != KFE_ENUMERIC)
+            return status;
+    }
     KFE_ALLOC(fit->ctx, alpha, s->rows * s->columns);
     KFE_TRY(kfe_i_gram_solve(s->gram, ridge, s->right, s->columns, KFE_TOLERANCE, alpha, residual));
     scale_rows(s, alpha);
     if (fit->landmarks > 0) {
-        KFE_ALLOC(fit->ctx, *out, fit->landmarks * s->columns);
         KFE_TRY(kfe_i_landmark_coefficients(s->plain, NULL, s->rows, alpha, s->columns, *out));
     } else {
         *out = alpha;
@@ -152,20 +188,17 @@ cleanup:
 }
 
 /* The regression that predicts and, if its ridge is too large for gradients, one for these. */
-static kfe_status solve_both(const kfe_i_metric_problem *problem, const linear_system *s,
-                             kfe_i_metric_fit *fit)
+static kfe_status solve_both(const kfe_i_metric_problem *problem, linear_system *s, kfe_i_metric_fit *fit)
 {
     kfe_status status = KFE_OK;
     double unused = 0;
-    double mean = 0;
 
-    KFE_TRY(choose_ridge(problem, s->gram, s->right, fit));
+    KFE_TRY(choose_ridge(problem, s, fit));
     KFE_TRY(solve(s, fit->ridge, fit, &fit->coefficients, &fit->residual));
     if (problem->gradient_ridge == 0 || fit->choice.rows == 0)
         return KFE_OK;
-    KFE_TRY(kfe_i_gram_mean_diagonal(s->gram, &mean));
-    if (problem->gradient_ridge * mean < fit->ridge)
-        KFE_TRY(solve(s, problem->gradient_ridge * mean, fit, &fit->steep, &unused));
+    if (problem->gradient_ridge * s->mean < fit->ridge)
+        KFE_TRY(solve(s, problem->gradient_ridge * s->mean, fit, &fit->steep, &unused));
 cleanup:
     return status;
 }
@@ -181,14 +214,15 @@ kfe_status kfe_i_metric_fit_make(kfe_context *ctx, const kfe_i_metric_problem *p
     out->ctx = ctx;
     KFE_TRY(kfe_i_map_apply(ctx, map, x, &out->z));
     out->z.weights = x->weights;
-    KFE_TRY(open_gram(ctx, problem->given, &out->z, &gram));
+    KFE_TRY(open_gram(ctx, problem->given, &out->z, &s.streamed, &gram));
     KFE_TRY(take_support(gram, out));
     KFE_ALLOC(ctx, s.right, s.rows * s.columns);
     KFE_TRY(centre(out, x, problem->columns, y, s.right));
     s.plain = gram;
-    KFE_TRY(open_system(ctx, x, &s));
+    KFE_TRY(open_system(ctx, x, &s, out));
     KFE_TRY(solve_both(problem, &s, out));
 cleanup:
+    kfe_i_landmark_regression_free(&s.regression);
     kfe_i_gram_free(s.weighted);
     kfe_i_gram_free(gram);
     kfe_i_free(ctx, s.roots);
@@ -332,30 +366,39 @@ cleanup:
     return status;
 }
 
-/* The sum over columns of the variance, zeros of sparse rows included. */
+/* The sum over columns of the variance, zeros of sparse rows included. Loops over columns are innermost and have sums of their own, so that
+ * they are vectorised. */
 static kfe_status total_variance(kfe_context *ctx, const kfe_i_table *table, double *out)
 {
     kfe_status status = KFE_OK;
     double *row = NULL;
     double *mean = NULL;
+    double *squares = NULL;
+    int64_t d = table->cols;
     double n = mass_of(table);
 
     *out = 0;
-    KFE_ALLOC(ctx, row, table->cols);
-    KFE_ALLOC_ZERO(ctx, mean, table->cols);
-    for (int pass = 0; pass < 2; pass++)
-        for (int64_t i = 0; i < table->rows; i++) {
-            kfe_i_table_dense_row(table, i, row);
-            for (int64_t j = 0; j < table->cols; j++) {
-                if (pass == 0)
-                    mean[j] += kfe_i_row_weight(table, i) * row[j] / n;
-                else
-                    *out += kfe_i_row_weight(table, i) * (row[j] - mean[j]) * (row[j] - mean[j]) / n;
-            }
-        }
+    KFE_ALLOC(ctx, row, d);
+    KFE_ALLOC_ZERO(ctx, mean, d);
+    KFE_ALLOC_ZERO(ctx, squares, d);
+    for (int64_t i = 0; i < table->rows; i++) {
+        kfe_i_table_dense_row(table, i, row);
+        cblas_daxpy((blasint)d, kfe_i_row_weight(table, i), row, 1, mean, 1);
+    }
+    for (int64_t j = 0; j < d; j++)
+        mean[j] /= n;
+    for (int64_t i = 0; i < table->rows; i++) {
+        double weight = kfe_i_row_weight(table, i);
+        kfe_i_table_dense_row(table, i, row);
+        for (int64_t j = 0; j < d; j++)
+            squares[j] += weight * (row[j] - mean[j]) * (row[j] - mean[j]);
+    }
+    for (int64_t j = 0; j < d; j++)
+        *out += squares[j] / n;
 cleanup:
     kfe_i_free(ctx, row);
     kfe_i_free(ctx, mean);
+    kfe_i_free(ctx, squares);
     return status;
 }
 

@@ -151,6 +151,13 @@ cleanup:
     return status;
 }
 
+/* Whether iteration t is fitted here: it makes the next metric, or held-out examples judge it. The last metric alone is fitted again on all
+ * examples in any case. */
+static int is_needed(const kfe_i_rfm *s, int64_t t)
+{
+    return t < s->settings->iterations || s->held_count > 0;
+}
+
 static kfe_status run_form(kfe_i_rfm *s, kfe_i_metric_form form)
 {
     kfe_status status = KFE_OK;
@@ -170,7 +177,8 @@ static kfe_status run_form(kfe_i_rfm *s, kfe_i_metric_form form)
         kfe_i_metric_fit_free(&fit);
         if (t == s->settings->iterations)
             problem.gradient_ridge = 0;
-        KFE_TRY(kfe_i_metric_fit_make(s->ctx, &problem, &map, &s->fit_x, s->fit_y, &fit));
+        if (is_needed(s, t))
+            KFE_TRY(kfe_i_metric_fit_make(s->ctx, &problem, &map, &s->fit_x, s->fit_y, &fit));
         KFE_TRY(judge(s, &fit, &map, t, form));
     }
 cleanup:
@@ -191,7 +199,8 @@ kfe_status kfe_i_rfm_search(kfe_i_rfm *s)
         s->errors[t] = NAN;
     if (metric == KFE_METRIC_AUTO && s->held_count == 0)
         metric = KFE_METRIC_DIAGONAL;
-    KFE_TRY(kfe_i_metric_fit_make(s->ctx, &s->problem, &no_map, &s->fit_x, s->fit_y, &s->first));
+    if (is_needed(s, 0))
+        KFE_TRY(kfe_i_metric_fit_make(s->ctx, &s->problem, &no_map, &s->fit_x, s->fit_y, &s->first));
     KFE_TRY(
         judge(s, &s->first, &no_map, 0, metric == KFE_METRIC_FULL ? KFE_METRIC_FULL : KFE_METRIC_DIAGONAL));
     if (metric != KFE_METRIC_FULL)

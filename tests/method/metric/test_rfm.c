@@ -259,6 +259,43 @@ static void test_gradients_take_a_small_ridge(void **state)
     kfe_data_free(train);
 }
 
+/* ---- landmarks ---- */
+
+/* More than twenty examples for each landmark: sums over kernel values give what the factor does that gram=f64 keeps. */
+static void test_landmarks_of_many_examples(void **state)
+{
+    kfe_context *ctx = *state;
+    enum { N = 500, LANDMARKS = 20 };
+    static const char *const ways[] = {"ridge=0.01", "ridge=thousandth", "ridge=auto"};
+    double x[N * COLS];
+    double y[N];
+    double standard[N];
+    char params[120];
+    kfe_matrix found[2];
+    int64_t count = 0;
+
+    make_problem(N, x, y, standard);
+    kfe_data *train = support_dense(ctx, N, COLS, x, NULL);
+    assert_ok(ctx, kfe_data_set_targets(ctx, train, 1, y));
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        double left[2];
+        for (int kept = 0; kept < 2; kept++) {
+            snprintf(params, sizeof params, "iterations=2,held-out=0.1,metric=full,landmarks=%d,%s%s",
+                     LANDMARKS, ways[w], kept ? ",gram=f64" : "");
+            kfe_model *model = support_fit(ctx, "rfm", params, "rbf:gamma=0.5", train);
+            left[kept] = *kfe_model_record(model, "landmark-trace-left", &count);
+            assert_true(*kfe_model_record(model, "residual", &count) <= 1e-8);
+            assert_ok(ctx, kfe_transform(ctx, model, train, &found[kept]));
+            kfe_model_free(model);
+        }
+        assert_true(left[1] > 0 && fabs(left[0] - left[1]) <= 1e-9);
+        assert_below(support_distance(N, found[0].values, found[1].values), 1e-7);
+        kfe_matrix_free(&found[0]);
+        kfe_matrix_free(&found[1]);
+    }
+    kfe_data_free(train);
+}
+
 /* ---- what is kept ---- */
 
 static void test_best_iteration_is_kept(void **state)
@@ -488,6 +525,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_context(test_definition),
         with_context(test_gradients_take_a_small_ridge),
+        with_context(test_landmarks_of_many_examples),
         with_context(test_best_iteration_is_kept),
         with_context(test_planted_directions),
         with_context(test_classes_are_predicted),
