@@ -3,12 +3,15 @@
 """Compares kfe's methods with scikit-learn on tables, on the same random splits for all.
 
     bench/tabular.py run KFE DATA_FOLDER OUT [--tables puma32h,german] [--methods rfm,SVM] [--splits 0-9] [--rows 1500] [--limit 900]
+                         [--seconds 3600]
     bench/tabular.py summary OUT [OUT ...]
 
 DATA_FOLDER has a folder NAME for each table with NAME.csv, NAME.csv.gz or NAME.svm.gz: numbers only, no header, the target in the last
 column (bench/tune.py says where to get them). `run` writes one file OUT/TABLE/SPLIT-METHOD.json per cell and skips the cells that
-are there, so that an interrupted run goes on where it stopped; the first split of all tables comes first, then the second. `summary`
-prints Markdown from the cells of all folders OUT.
+are there, so that an interrupted run goes on where it stopped; the first split of all tables comes first, then the second. With --seconds,
+no cell begins after that time, and the last line says how many cells are left: run it again to go on. `summary` prints Markdown
+from the cells of all folders OUT that there are so far: means over the splits that all methods of a table have finished, and ranks over
+the tables that have cells of all methods.
 
 A split draws --rows training rows (at most two thirds of the table) and up to twice as many test rows. Columns are standardised on
 the training rows by every method; real targets have mean 0 and standard deviation 1 on the training rows. Every method but
@@ -111,7 +114,7 @@ def search(kfe, split, folder, limit, *arguments):
                *arguments, folder / "data.npy"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=limit)
     if done.returncode:
-        raise RuntimeError(done.stderr.strip().splitlines()[-1])
+        raise RuntimeError((done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1])
     report = json.loads(done.stdout)
     inner = [setting["metrics"][metric]["mean"] for setting in report["settings"] if not setting["failed"]]
     return report["metrics"][metric]["mean"], min(inner), report["splits"][0]["setting"]
@@ -211,23 +214,37 @@ def span(text):
     return range(int(first), int(last or first) + 1)
 
 
-def run(arguments):
+def missing_cells(arguments):
+    """(split, table) → methods without a cell, in the order in which they are run"""
+    todo = {}
     for number in span(arguments.splits):
         for table in arguments.tables.split(","):
-            real = table in REGRESSION
-            todo = [(method, arguments.out / table / f"{number}-{method}.json") for method in arguments.methods.split(",")
-                    if not (real and method == "kfd")]
-            todo = [(method, path) for method, path in todo if not path.exists()]
-            if not todo:
-                continue
-            split = Split(*read(arguments.data, table), real, number, arguments.rows)
-            for method, path in todo:
-                cell = run_cell(method, arguments.kfe, split, arguments.limit)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.with_suffix(".part").write_text(json.dumps(cell, indent=1))
-                path.with_suffix(".part").replace(path)
-                print(f"{table} {number} {method}: {cell.get('error', cell.get('failed'))}, {cell['cpu_seconds']:.1f} s of CPU",
-                      file=sys.stderr, flush=True)
+            methods = [method for method in arguments.methods.split(",") if not (table in REGRESSION and method == "kfd")
+                       and not (arguments.out / table / f"{number}-{method}.json").exists()]
+            if methods:
+                todo[number, table] = methods
+    return todo
+
+
+def run(arguments):
+    begin = time.monotonic()
+    todo = missing_cells(arguments)
+    left = sum(map(len, todo.values()))
+    for (number, table), methods in todo.items():
+        split = None
+        for method in methods:
+            if time.monotonic() - begin > arguments.seconds:
+                print(f"{left} cells are left", file=sys.stderr)
+                return
+            split = split or Split(*read(arguments.data, table), table in REGRESSION, number, arguments.rows)
+            path = arguments.out / table / f"{number}-{method}.json"
+            cell = run_cell(method, arguments.kfe, split, arguments.limit)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.with_suffix(".part").write_text(json.dumps(cell, indent=1))
+            path.with_suffix(".part").replace(path)
+            print(f"{table} {number} {method}: {cell.get('error', cell.get('failed'))}, {cell['cpu_seconds']:.1f} s of CPU",
+                  file=sys.stderr, flush=True)
+            left -= 1
 
 
 # ---- summary ----
@@ -266,16 +283,17 @@ def show_errors(task, cells, methods):
     ranks, factor = [], 1 if task == "regress" else 100
     for name, table in cells.items():
         shared, errors = common(table)
-        if not shared or not set(methods) <= set(table):
+        if not shared:
             continue
         means = np.array([np.mean(errors.get(method, [np.inf])) for method in methods])
-        ranks.append(stats.rankdata(means))
+        if set(methods) <= set(table):
+            ranks.append(stats.rankdata(means))
         one = next(iter(table["rfm"].values()))
-        texts = [f"**{factor * mean:.3g}**" if mean == means.min() else "failed" if np.isinf(mean) else
-                 f"{factor * mean:.3g}" for mean in means]
+        texts = [f"**{factor * mean:.3g}**" if mean == means.min() else "" if method not in table else
+                 "failed" if np.isinf(mean) else f"{factor * mean:.3g}" for method, mean in zip(methods, means)]
         print(f"| {name} | {one['train_rows']} | {one['columns']} | {len(shared)} | " + " | ".join(texts) + " |")
     if ranks:
-        print("| mean rank | | | | " + " | ".join(f"{rank:.2f}" for rank in np.mean(ranks, 0)) + " |")
+        print(f"| mean rank, {len(ranks)} tables with all methods | | | | " + " | ".join(f"{rank:.2f}" for rank in np.mean(ranks, 0)) + " |")
 
 
 def show_tests(cells, methods):
@@ -305,6 +323,8 @@ def show_times(cells, methods):
 
 def summary(arguments):
     every = load(arguments.out)
+    if not every:
+        sys.exit("no cells yet")
     for task in ("regress", "classify"):
         cells = {name: table for name, table in every.items()
                  if "rfm" in table and next(iter(table["rfm"].values()))["task"] == task}
@@ -327,6 +347,7 @@ def main():
     part.add_argument("--splits", default="0-9")
     part.add_argument("--rows", type=int, default=1500)
     part.add_argument("--limit", type=float, default=900, help="seconds after which one search of kfe is given up")
+    part.add_argument("--seconds", type=float, default=np.inf, help="seconds after which no cell begins")
     part.set_defaults(call=run)
     part = parts.add_parser("summary")
     part.add_argument("out", type=pathlib.Path, nargs="+")
