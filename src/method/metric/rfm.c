@@ -12,7 +12,8 @@
  *
  * Radhakrishnan, Beaglehole, Pandit & Belkin (2024), "Mechanism for feature learning in neural networks and backpropagation-free
  * machine learning models", Science 383.
- * Time: one solve of the Gram operator, or two, and one product O(n²dc) per iteration, c outputs; with m landmarks O(nm(m + dc)).
+ * Time: one solve of the Gram operator, or two, and one product O(n²dc) per iteration, c outputs; with m landmarks O(nm(m + dc)),
+ * most of it one product CᵀC of the kernel values with the landmarks.
  */
 #include <cblas.h>
 #include <math.h>
