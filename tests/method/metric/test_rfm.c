@@ -516,8 +516,11 @@ static void test_allocations_that_fail(void **state)
     support_fit_case outputs = {"rfm", "iterations=1", NULL, ROWS, COLS, x, NULL, 1, y};
     support_fit_case directions = {
         "rfm", "iterations=1,directions=1,metric=full", "rbf", ROWS, COLS, x, NULL, 1, y};
+    support_fit_case landmarks = {"rfm", "iterations=1,held-out=0,landmarks=1", "rbf", ROWS, COLS, x, NULL, 1,
+                                  y};
     support_sweep_all("rfm", support_fit_use, &outputs, 60);
     support_sweep_all("rfm directions", support_fit_use, &directions, 60);
+    support_sweep_all("rfm landmarks", support_fit_use, &landmarks, 60);
 }
 
 int main(void)
