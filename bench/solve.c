@@ -239,7 +239,7 @@ static void bench_fits(int64_t n, int repeats)
 static void bench_ways(int64_t n)
 {
     static const double ridges[] = {10, 1e-1, 1e-3, 1e-5};
-    static const char *const names[KFE_SOLVE_WAYS] = {"chosen", "f64", "f32", "cg"};
+    static const char *const names[KFE_SOLVE_WAYS] = {"chosen", "f64", "f32", "cg", "divided"};
     sample s;
     operator_of o;
     kfe_i_rng rng;

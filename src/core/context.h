@@ -5,12 +5,15 @@
 
 #include "kfe.h"
 
-/* How fast this machine computes, in operations and bytes per second, with this many threads (gram/solve/cost.h). */
+/* How fast this machine computes, in operations and bytes per second, with this many threads and processes (gram/solve/cost.h). */
 typedef struct kfe_i_rates {
     int threads; /* 0: not measured yet */
+    int ranks;
     double dgemm, sgemm;
     double dpotrf, spftrf; /* at the order at which they were measured */
     double bytes;          /* read from memory */
+    double gathered; /* bytes of all processes together that each has after a gather; one process: INFINITY */
+    double message;  /* seconds of a short one; one process: 0 */
 } kfe_i_rates;
 
 struct kfe_context {

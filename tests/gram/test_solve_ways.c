@@ -235,6 +235,7 @@ static void test_rates(void **state)
     assert_memory_equal(&first, &second, sizeof first);
     assert_true(first.dgemm > 1e7 && first.sgemm > 1e7 && first.bytes > 1e6);
     kfe_i_cost cost = {.rates = first, .n = 1e4, .k = 10, .entry_bytes = 8, .ridge = 1e-3, .mean = 1};
+    cost.ranks = cost.dealt = 1;
     cost.tolerance = KFE_TOLERANCE;
     kfe_i_decay decay = {.rank = 100, .trace = 1000, .slope = 1};
     double slow = kfe_i_f32_seconds(&cost, &decay);
@@ -253,7 +254,9 @@ static void test_decay_decides(void **state)
     int64_t rank = 0;
     (void)state;
 
-    cost.rates = (kfe_i_rates){2, 1e11, 2e11, 5e10, 1e11, 2e10};
+    cost.ranks = cost.dealt = 1;
+    cost.rates = (kfe_i_rates){
+        .threads = 2, .dgemm = 1e11, .sgemm = 2e11, .dpotrf = 5e10, .spftrf = 1e11, .bytes = 2e10};
     double fast = kfe_i_cg_seconds(&cost, &(kfe_i_decay){100, 1, 4}, 4000, &rank);
     assert_true(rank >= 1 && rank <= 4000);
     double slow = kfe_i_cg_seconds(&cost, &(kfe_i_decay){100, 19000, 0.1}, 4000, &rank);

@@ -151,9 +151,10 @@ static void test_stopped_fits_go_on(void **state)
 }
 
 /* Conjugate gradients alone, since fits use them only for thousands of examples. A second system follows the first. */
-static void copy_block(void *state, int64_t k, const double *x, double *z)
+static kfe_status copy_block(void *state, int64_t k, const double *x, double *z)
 {
     memcpy(z, x, (size_t)(*(int64_t *)state * k) * sizeof *z);
+    return KFE_OK;
 }
 
 static kfe_status solve_twice(kfe_context *ctx, const kfe_i_gram *gram, double *x, int *iterations)

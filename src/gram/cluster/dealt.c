@@ -49,6 +49,24 @@ static span own_rows(kfe_i_share share, int64_t rows)
     return (span){first, kfe_i_share_begin(rows, share.rank + 1, share.ranks) - first};
 }
 
+/* Copies a block of the lower triangle that this process keeps in double precision. Returns 0 if it does not. */
+static int copy_kept(const dealt_state *s, int64_t row, int64_t rows, int64_t col, int64_t cols, double *out,
+                     int64_t stride)
+{
+    enum { PANEL = KFE_SYMMETRIC_PANEL };
+    int64_t panel = row / PANEL;
+    int64_t turn = panel / s->share.ranks; /* panels are dealt in turns of `ranks` */
+    int64_t length = kfe_i_symmetric_stride(s->matrix.n, panel);
+
+    if (!s->matrix.wide || kfe_i_dealt(s->share, turn) != panel || row + rows > length || col + cols > length)
+        return 0;
+    const double *from =
+        s->matrix.wide + kfe_i_symmetric_dealt_offset(s->share, turn) + (row - panel * PANEL) * length + col;
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(out + i * stride, from + i * length, (size_t)cols * sizeof *out);
+    return 1;
+}
+
 static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
                         double *out, int64_t stride)
 {
@@ -58,7 +76,11 @@ static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64
     double *packed = NULL;
     double *values = out;
 
-    if (rows * cols < WORTH_A_MESSAGE || kfe_i_ranks(gram->ctx) == 1) /* paused: this process works alone */
+    int paused = kfe_i_ranks(gram->ctx) == 1; /* this process works alone */
+
+    if (paused && copy_kept(s, row, rows, col, cols, out, stride))
+        return KFE_OK;
+    if (paused || rows * cols < WORTH_A_MESSAGE)
         return kfe_i_gram_block(s->source, row, rows, col, cols, out, stride);
     if (stride != cols) {
         KFE_ALLOC(gram->ctx, packed, rows * cols);
@@ -303,6 +325,13 @@ cleanup:
 const kfe_i_gram *kfe_i_gram_dealt_source(const kfe_i_gram *gram)
 {
     return gram->form == &form_evaluated ? ((const dealt_state *)gram->state)->source : NULL;
+}
+
+int kfe_i_gram_is_dealt(const kfe_i_gram *gram)
+{
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+
+    return (inner ? inner : gram)->form->times == times;
 }
 
 /* ---- keeping ---- */

@@ -11,6 +11,8 @@
 /* If the context has a cluster and the operator evaluates its kernel: *gram becomes an operator that owns the former one and divides
  * its work. An operator on a device is left as it is. */
 kfe_status kfe_i_gram_deal(kfe_context *ctx, kfe_i_gram **gram);
+/* Whether its products are divided: an operator that kfe_i_gram_deal or kfe_i_dealt_keep made, or such a one centred. */
+int kfe_i_gram_is_dealt(const kfe_i_gram *gram);
 
 /* The operator inside one that kfe_i_gram_deal made, which works in this process alone; NULL for others. */
 const kfe_i_gram *kfe_i_gram_dealt_source(const kfe_i_gram *gram);

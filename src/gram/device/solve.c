@@ -28,7 +28,6 @@ typedef struct device_factor {
     kfe_device_matrix l;     /* n × n */
     kfe_device_matrix block; /* n × k, in double precision */
     double scale;            /* the matrix was multiplied by this */
-    kfe_device_status failure;
 } device_factor;
 
 typedef struct device_solver {
@@ -159,12 +158,13 @@ cleanup:
 }
 
 /* z = (LLᵀ)⁻¹x, scaled back; columns of single-precision factors are scaled to entries of at most 1. */
-static void apply(void *state, int64_t k, const double *x, double *z)
+static kfe_status apply(void *state, int64_t k, const double *x, double *z)
 {
     device_factor *f = state;
     int64_t n = f->l.rows;
     kfe_device_matrix block = kfe_device_part(f->block, 0, n, 0, k);
     const kfe_device_table *table = f->device->table;
+    kfe_device_status failure;
     double largest = 0;
 
     block.stride = k;
@@ -173,14 +173,14 @@ static void apply(void *state, int64_t k, const double *x, double *z)
     double unit = f->l.type == KFE_DEVICE_F32 && largest > 0 ? largest : 1;
     for (int64_t i = 0; i < n * k; i++)
         z[i] = x[i] / unit;
-    if (f->failure == KFE_DEVICE_OK)
-        f->failure = table->upload(f->device->handle, z, k, &block);
-    if (f->failure == KFE_DEVICE_OK)
-        f->failure = table->potrs(f->device->handle, &f->l, &block);
-    if (f->failure == KFE_DEVICE_OK)
-        f->failure = table->download(f->device->handle, &block, z, k);
+    failure = table->upload(f->device->handle, z, k, &block);
+    if (failure == KFE_DEVICE_OK)
+        failure = table->potrs(f->device->handle, &f->l, &block);
+    if (failure == KFE_DEVICE_OK)
+        failure = table->download(f->device->handle, &block, z, k);
     for (int64_t i = 0; i < n * k; i++)
-        z[i] = f->failure == KFE_DEVICE_OK ? z[i] * unit * f->scale : 0;
+        z[i] *= unit * f->scale;
+    return kfe_i_device_status(f->device, failure);
 }
 
 /* ---- corrections ---- */
@@ -222,11 +222,6 @@ static int is_solved(const device_solver *s)
     return s->report->residual <= fmax(s->system->tolerance, s->rounding);
 }
 
-static kfe_status check_factor(const device_factor *f)
-{
-    return kfe_i_device_status(f->device, f->failure);
-}
-
 static kfe_status correct(device_solver *s)
 {
     kfe_status status = KFE_OK;
@@ -241,8 +236,7 @@ static kfe_status correct(device_solver *s)
             break;
         before = s->report->residual;
         KFE_TRY(kfe_i_checkpoint(s->ctx, "solving", s->report->iterations++, 0));
-        apply(&s->factor, s->k, s->residual, s->product);
-        KFE_TRY(check_factor(&s->factor));
+        KFE_TRY(apply(&s->factor, s->k, s->residual, s->product));
         for (int64_t i = 0; i < s->n * s->k; i++)
             p->out[i] += s->product[i];
         KFE_TRY(true_residual(s));
@@ -274,7 +268,6 @@ static kfe_status iterate(device_solver *s)
                                 .rival = INFINITY};
     KFE_TRY(kfe_i_cg_work_new(s->ctx, s->n, s->k, &work));
     KFE_TRY(kfe_i_block_cg(&problem, work, s->residual, p->out, &end, &s->report->iterations));
-    KFE_TRY(check_factor(&s->factor));
     KFE_TRY(true_residual(s));
 cleanup:
     kfe_i_cg_work_free(work);

@@ -243,7 +243,7 @@ kfe_status kfe_i_block_cg(const kfe_i_cg_problem *problem, kfe_i_cg_work *work, 
     kfe_i_stamp start = kfe_i_start_clock(work->ctx);
     for (*end = KFE_CG_EXHAUSTED; done < problem->most && distance > 1;) {
         KFE_TRY(kfe_i_checkpoint(work->ctx, "solving", *iterations, 0));
-        problem->preconditioner.apply(problem->preconditioner.state, work->k, residual, work->z);
+        KFE_TRY(problem->preconditioner.apply(problem->preconditioner.state, work->k, residual, work->z));
         next_directions(work);
         if (work->rank == 0)
             break;

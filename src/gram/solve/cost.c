@@ -11,6 +11,8 @@
 
 #include "core/cluster.h"
 #include "core/memory.h"
+#include "gram/cluster/dealt.h"
+#include "gram/cluster/divided_factor.h"
 #include "gram/dense/thin.h"
 
 /* ---- time ---- */
@@ -40,6 +42,7 @@ enum {
     FACTOR_ORDER = 640,
     BUFFER = 1 << 21, /* doubles: 16 MB, more than the caches of two cores hold */
     SAMPLE_COLUMNS = 32,
+    MESSAGE = 1 << 18, /* doubles: 2 MB, as the panels of a factorisation */
     TRIES = 3
 };
 /* Double precision is never faster than this, relative to single precision: registers hold half as many numbers. */
@@ -48,8 +51,13 @@ enum {
 #define MEASURING_MEMORY 300e6
 
 /* Rates of one core of 2023, for contexts that have no memory for a measurement. */
-static const kfe_i_rates typical = {
-    .dgemm = 40e9, .sgemm = 80e9, .dpotrf = 25e9, .spftrf = 45e9, .bytes = 8e9};
+static const kfe_i_rates typical = {.dgemm = 40e9,
+                                    .sgemm = 80e9,
+                                    .dpotrf = 25e9,
+                                    .spftrf = 45e9,
+                                    .bytes = 8e9,
+                                    .gathered = 2e9,
+                                    .message = 20e-6};
 
 static double gemm_seconds(const kfe_context *ctx, double *buffer, int single)
 {
@@ -106,6 +114,15 @@ static double read_seconds(const kfe_context *ctx, const double *buffer, double 
     return kfe_i_seconds_since(ctx, start);
 }
 
+/* Gathers `count` numbers, or adds one. */
+static double message_seconds(const kfe_context *ctx, double *buffer, int64_t count)
+{
+    kfe_i_stamp start = kfe_i_start_clock(ctx);
+
+    (void)(count > 1 ? kfe_i_cluster_gather_rows(ctx, buffer, count, 1) : kfe_i_cluster_sum(ctx, buffer, 1));
+    return kfe_i_seconds_since(ctx, start);
+}
+
 static double middle(const double *three)
 {
     double smallest = fmin(three[0], fmin(three[1], three[2]));
@@ -139,14 +156,31 @@ static void measure(const kfe_context *ctx, double *buffer, kfe_i_rates *out)
     out->bytes = middle(rates[BYTES]);
 }
 
+/* A failed message is told by the next one. */
+static void measure_messages(const kfe_context *ctx, double *buffer, kfe_i_rates *out)
+{
+    double gather[TRIES];
+    double add[TRIES];
+
+    out->gathered = INFINITY;
+    if (kfe_i_ranks(ctx) == 1)
+        return;
+    for (int i = 0; i < TRIES; i++) {
+        gather[i] = message_seconds(ctx, buffer, MESSAGE);
+        add[i] = message_seconds(ctx, buffer, 1);
+    }
+    out->gathered = MESSAGE * sizeof *buffer / middle(gather);
+    out->message = middle(add);
+}
+
 kfe_status kfe_i_measure_rates(kfe_context *ctx, kfe_i_rates *out)
 {
     kfe_status status = KFE_OK;
     double *buffer = NULL;
-    kfe_i_rates rates = {.threads = kfe_context_threads(ctx)};
+    kfe_i_rates rates = {.threads = kfe_context_threads(ctx), .ranks = kfe_i_ranks(ctx)};
 
     *out = ctx->rates;
-    if (ctx->rates.threads == rates.threads)
+    if (ctx->rates.threads == rates.threads && ctx->rates.ranks == rates.ranks)
         return KFE_OK;
     if ((double)kfe_i_memory_left(ctx) < MEASURING_MEMORY) {
         *out = typical;
@@ -154,12 +188,16 @@ kfe_status kfe_i_measure_rates(kfe_context *ctx, kfe_i_rates *out)
     }
     KFE_ALLOC_ZERO(ctx, buffer, BUFFER);
     measure(ctx, buffer, &rates);
+    measure_messages(ctx, buffer, &rates);
     ctx->rates = *out = rates;
     kfe_i_log(
         ctx, KFE_LOG_DEBUG,
         "this machine: GEMM %.0f and %.0f Gflop/s in double and single precision, Cholesky %.0f and %.0f, "
         "memory %.1f GB/s",
         rates.dgemm * 1e-9, rates.sgemm * 1e-9, rates.dpotrf * 1e-9, rates.spftrf * 1e-9, rates.bytes * 1e-9);
+    if (rates.ranks > 1)
+        kfe_i_log(ctx, KFE_LOG_DEBUG, "messages: %.1f GB/s gathered, %.0f µs for a short one",
+                  rates.gathered * 1e-9, rates.message * 1e6);
 cleanup:
     kfe_i_free(ctx, buffer);
     return status;
@@ -194,6 +232,8 @@ kfe_status kfe_i_cost_of(const kfe_i_gram *gram, double ridge, int64_t k, double
     *out = (kfe_i_cost){.n = (double)gram->size, .k = (double)k, .ridge = ridge, .tolerance = tolerance};
     KFE_TRY(kfe_i_measure_rates(gram->ctx, &out->rates));
     KFE_TRY(kfe_i_gram_mean_diagonal(gram, &out->mean));
+    out->ranks = kfe_i_ranks(gram->ctx);
+    out->dealt = kfe_i_gram_is_dealt(gram) ? out->ranks : 1;
     out->entry_bytes = evaluates ? 0 : kfe_i_gram_is_single(gram) ? 2 : 4; /* half of the matrix is read */
     if (evaluates)
         KFE_TRY(time_columns(inner ? inner : gram, &out->column_seconds));
@@ -220,8 +260,10 @@ double kfe_i_product_seconds(const kfe_i_cost *c)
 {
     double passes = ceil(c->k / KFE_THIN);
     double arithmetic = 2 * c->n * c->n * c->k / c->rates.dgemm;
+    double reading = passes * c->n * c->n * c->entry_bytes / c->rates.bytes;
+    double adding = c->dealt > 1 ? 2 * 8 * c->n * c->k / c->rates.gathered + c->rates.message : 0;
 
-    return evaluate_once(c) + arithmetic + passes * c->n * c->n * c->entry_bytes / c->rates.bytes;
+    return evaluate_once(c) + (arithmetic + reading) / c->dealt + adding;
 }
 
 double kfe_i_cg_iterations(double condition, double tolerance)
@@ -238,13 +280,19 @@ static double block_seconds(const kfe_i_cost *c)
     return 16 * c->n * c->k * c->k / c->rates.dgemm + 100 * c->n * c->k / c->rates.bytes;
 }
 
+/* Every process gets the lower half of a matrix of which each has a part. */
+static double collect_matrix(const kfe_i_cost *c)
+{
+    return c->dealt > 1 ? 4 * c->n * c->n / c->rates.gathered : 0;
+}
+
 double kfe_i_f64_seconds(const kfe_i_cost *c)
 {
     double copy = 3 * 8 * c->n * c->n / c->rates.bytes;
     double solve = 4 * 8 * c->n * c->n / c->rates.bytes + 4 * c->n * c->n * c->k / c->rates.dgemm;
 
-    return evaluate_once(c) + copy + factor_cost(c->n, c->rates.dgemm, c->rates.dpotrf) + solve +
-           kfe_i_product_seconds(c);
+    return evaluate_once(c) + collect_matrix(c) + copy + factor_cost(c->n, c->rates.dgemm, c->rates.dpotrf) +
+           solve + kfe_i_product_seconds(c);
 }
 
 /* Rounding in the factorisation changes the matrix by about this much (measured; the bound is far larger). */
@@ -265,15 +313,44 @@ static double last_eigenvalue(const kfe_i_cost *c, const kfe_i_decay *decay)
     return next_eigenvalue(decay, decay->rank) * pow(fmax(1, c->n / decay->rank), -slope - 1);
 }
 
+static double single_iterations(const kfe_i_cost *c, const kfe_i_decay *decay)
+{
+    double condition = 1 + 2 * single_error(c) / (c->ridge + last_eigenvalue(c, decay));
+
+    return kfe_i_cg_iterations(condition, c->tolerance);
+}
+
+/* Seconds to fill a matrix in single precision, and to solve with its factor, by one process. */
+static double single_copy(const kfe_i_cost *c)
+{
+    return (c->entry_bytes + 8) * c->n * c->n / c->rates.bytes;
+}
+
+static double single_solve(const kfe_i_cost *c)
+{
+    return 2 * 4 * c->n * c->n / c->rates.bytes + 2 * c->n * c->n * c->k / c->rates.sgemm;
+}
+
 double kfe_i_f32_seconds(const kfe_i_cost *c, const kfe_i_decay *decay)
 {
-    double copy = (c->entry_bytes + 8) * c->n * c->n / c->rates.bytes;
-    double solve = 2 * 4 * c->n * c->n / c->rates.bytes + 2 * c->n * c->n * c->k / c->rates.sgemm;
-    double iterations =
-        kfe_i_cg_iterations(1 + 2 * single_error(c) / (c->ridge + last_eigenvalue(c, decay)), c->tolerance);
+    double factor = factor_cost(c->n, c->rates.sgemm, c->rates.spftrf);
 
-    return evaluate_once(c) + copy + factor_cost(c->n, c->rates.sgemm, c->rates.spftrf) +
-           iterations * (solve + block_seconds(c) + kfe_i_product_seconds(c));
+    return evaluate_once(c) + collect_matrix(c) + single_copy(c) + factor +
+           single_iterations(c, decay) * (single_solve(c) + block_seconds(c) + kfe_i_product_seconds(c));
+}
+
+/* Every step factors its diagonal block in all processes, and takes two messages; so does each solve. */
+double kfe_i_divided_seconds(const kfe_i_cost *c, const kfe_i_decay *decay)
+{
+    double steps = ceil(c->n / KFE_DIVIDED_STEP);
+    double corners = steps * factor_cost(KFE_DIVIDED_STEP, c->rates.sgemm, c->rates.spftrf);
+    double messages = 2 * steps * c->rates.message;
+    double factor = factor_cost(c->n, c->rates.sgemm, c->rates.spftrf) / c->ranks + corners + messages +
+                    2 * c->n * c->n / c->rates.gathered;
+
+    return evaluate_once(c) + single_copy(c) / c->ranks + factor +
+           single_iterations(c, decay) *
+               (single_solve(c) / c->ranks + messages + block_seconds(c) + kfe_i_product_seconds(c));
 }
 
 /* Random pivots leave some of the directions before the next eigenvalue, hence the factor 2. */

@@ -3,7 +3,8 @@
  * Predict how many seconds each way of solving (G + λI)B = R will take on this machine.
  *
  * The rates of GEMM, of both Cholesky factorisations and of memory are measured once per context, in some 10 ms; only
- * problems that take a good part of a second ask for them.
+ * problems that take a good part of a second ask for them. In a cluster those of messages are measured too, and all processes use the
+ * rates of the first.
  */
 #ifndef KFE_GRAM_SOLVE_COST_H
 #define KFE_GRAM_SOLVE_COST_H
@@ -25,6 +26,8 @@ double kfe_i_seconds_since(const kfe_context *ctx, kfe_i_stamp start);
 typedef struct kfe_i_cost {
     kfe_i_rates rates;
     double n, k;           /* examples, right-hand sides */
+    double ranks;          /* processes */
+    double dealt;          /* processes that divide a product: all, or 1 */
     double entry_bytes;    /* that a product reads for each entry; 0: entries are evaluated at every pass */
     double column_seconds; /* to evaluate one column, if so */
     double ridge;
@@ -45,6 +48,8 @@ typedef struct kfe_i_decay {
 double kfe_i_product_seconds(const kfe_i_cost *cost);
 double kfe_i_f64_seconds(const kfe_i_cost *cost);
 double kfe_i_f32_seconds(const kfe_i_cost *cost, const kfe_i_decay *decay);
+/* The same with a factor that the processes make together. */
+double kfe_i_divided_seconds(const kfe_i_cost *cost, const kfe_i_decay *decay);
 /* Conjugate gradients with the best rank up to `most`, which *rank receives. */
 double kfe_i_cg_seconds(const kfe_i_cost *cost, const kfe_i_decay *decay, int64_t most, int64_t *rank);
 /* Iterations until the error has fallen by `tolerance`, for this condition number. */

@@ -8,9 +8,10 @@
 
 #include "gram/landmark/rpcholesky.h"
 
-/* z = c·M⁻¹x for n × k blocks, c > 0 any constant, k at most the number it was made for. Does not allocate. */
+/* z = c·M⁻¹x for n × k blocks, c > 0 any constant, k at most the number it was made for. Does not allocate; fails only if other
+ * processes or a device do. */
 typedef struct kfe_i_preconditioner {
-    void (*apply)(void *state, int64_t k, const double *x, double *z);
+    kfe_status (*apply)(void *state, int64_t k, const double *x, double *z);
     void *state;
 } kfe_i_preconditioner;
 
@@ -26,6 +27,12 @@ typedef struct kfe_i_single_factor {
     double scale;  /* the matrix was multiplied by this, so that its entries are at most 1 */
     double shift;
 } kfe_i_single_factor;
+
+/* For factors in single precision: the scale that makes all entries of G + λI at most 1, and the size of the rounding errors of a factor. */
+kfe_status kfe_i_single_scale(const kfe_i_gram *gram, double ridge, double *scale, double *rounding);
+/* A factorisation that fails is tried again with a larger shift, so many times in all. */
+enum { KFE_SHIFT_TRIES = 4 };
+double kfe_i_next_shift(double shift, double rounding);
 
 /* *definite is 0, and nothing is left to free, if no small shift makes the matrix positive definite. */
 kfe_status kfe_i_single_factor_new(const kfe_i_gram *gram, double ridge, int64_t k, kfe_i_single_factor *out,

@@ -24,7 +24,7 @@
 #include "gram/dense/cholesky.h"
 #include "gram/solve/precondition.h"
 
-enum { MOST_PANEL_ROWS = 256, PANEL_ENTRIES = 1 << 22, TRIES = 4 };
+enum { MOST_PANEL_ROWS = 256, PANEL_ENTRIES = 1 << 22 };
 /* A failed factorisation is tried again with a shift that is larger by this. */
 #define SHIFT_GROWTH 8
 
@@ -112,22 +112,26 @@ double kfe_i_single_factor_bytes(int64_t n, int64_t k)
     return 2 * order * (order + 1) + 4 * order * (double)k + 8 * order * (double)panel_rows(n);
 }
 
-/* The scale, and the size of the rounding errors of a factor of a matrix with this diagonal. */
-static kfe_status choose_scale(const kfe_i_gram *gram, double ridge, kfe_i_single_factor *f, double *rounding)
+kfe_status kfe_i_single_scale(const kfe_i_gram *gram, double ridge, double *scale, double *rounding)
 {
     kfe_status status = KFE_OK;
     double largest = 0;
     double *diagonal = NULL;
 
-    KFE_ALLOC(f->ctx, diagonal, f->n);
+    KFE_ALLOC(gram->ctx, diagonal, gram->size);
     KFE_TRY(kfe_i_gram_diagonal(gram, diagonal));
-    for (int64_t i = 0; i < f->n; i++)
+    for (int64_t i = 0; i < gram->size; i++)
         largest = fmax(largest, fabs(diagonal[i]));
-    f->scale = 1 / (largest + ridge);
-    *rounding = (double)FLT_EPSILON * sqrt((double)f->n) * (largest + ridge);
+    *scale = 1 / (largest + ridge);
+    *rounding = (double)FLT_EPSILON * sqrt((double)gram->size) * (largest + ridge);
 cleanup:
-    kfe_i_free(f->ctx, diagonal);
+    kfe_i_free(gram->ctx, diagonal);
     return status;
+}
+
+double kfe_i_next_shift(double shift, double rounding)
+{
+    return fmax(SHIFT_GROWTH * shift, rounding);
 }
 
 static kfe_status factorise(const kfe_i_gram *gram, double ridge, kfe_i_single_factor *f, int *definite)
@@ -136,14 +140,14 @@ static kfe_status factorise(const kfe_i_gram *gram, double ridge, kfe_i_single_f
     double rounding = 0;
 
     *definite = 0;
-    KFE_TRY(choose_scale(gram, ridge, f, &rounding));
+    KFE_TRY(kfe_i_single_scale(gram, ridge, &f->scale, &rounding));
     f->shift = 0; /* a factorisation that fails, fails early: where the numerical rank ends */
-    for (int attempt = 0; attempt < TRIES && !*definite; attempt++) {
+    for (int attempt = 0; attempt < KFE_SHIFT_TRIES && !*definite; attempt++) {
         KFE_TRY(fill(gram, ridge, f));
         KFE_TRY(kfe_i_checkpoint(f->ctx, "factorising the kernel matrix", 0, 0));
         KFE_TRY(kfe_i_factorise_packed(f->ctx, f->n, f->values, definite));
         if (!*definite)
-            f->shift = fmax(SHIFT_GROWTH * f->shift, rounding);
+            f->shift = kfe_i_next_shift(f->shift, rounding);
     }
 cleanup:
     return status;
@@ -189,7 +193,7 @@ static double largest_of(int64_t n, int64_t k, const double *x)
 }
 
 /* Every column is scaled to entries of at most 1, far from the limits of single precision. */
-static void apply(void *state, int64_t k, const double *x, double *z)
+static kfe_status apply(void *state, int64_t k, const double *x, double *z)
 {
     kfe_i_single_factor *f = state;
     int64_t n = f->n;
@@ -208,6 +212,7 @@ static void apply(void *state, int64_t k, const double *x, double *z)
         for (int64_t i = 0; i < n; i++)
             z[i * k + j] = scale * (double)f->block[j * n + i];
     }
+    return KFE_OK;
 }
 
 kfe_i_preconditioner kfe_i_single_preconditioner(kfe_i_single_factor *factor)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * (G + λI) B = R for a block of right-hand sides: the choice between three ways by their predicted seconds (cost.h), and
+ * (G + λI) B = R for a block of right-hand sides: the choice between the ways by their predicted seconds (cost.h), and
  * the refinement that all of them end with.
  *
  *     Cholesky in double precision: n³/3 operations, 8n² bytes.
@@ -9,6 +9,7 @@
  *     Conjugate gradients with FFᵀ + λI as preconditioner, F from randomly pivoted Cholesky (landmark/rpcholesky.h): for spectra that
  *         fall fast below λ, and for matrices too large to factor. If its rate shows that a factorisation would be
  *         faster, it gives way to that.
+ *     In a cluster, the second with a factor that all processes make together (cluster/divided_factor.h).
  *
  * Problems of up to 3,000 examples always take the first way, which gives the same bits every time; above, the choice
  * depends on measured rates, so that two runs may differ within the tolerance.
@@ -28,6 +29,7 @@
 #include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/cluster/cluster_solve.h"
+#include "gram/cluster/divided_factor.h"
 #include "gram/dense/linalg.h"
 #include "gram/device/solve.h"
 #include "gram/form/landmarks.h"
@@ -58,7 +60,9 @@ enum {
 
 static const char *const way_names[KFE_SOLVE_WAYS] = {"", "Cholesky in double precision",
                                                       "Cholesky in single precision and conjugate gradients",
-                                                      "conjugate gradients"};
+                                                      "conjugate gradients",
+                                                      "Cholesky in single precision, divided over the "
+                                                      "processes, and conjugate gradients"};
 
 typedef struct solver {
     kfe_context *ctx;
@@ -244,7 +248,7 @@ static kfe_status correct(solver *s, kfe_i_preconditioner inverse)
             break;
         before = s->report.residual;
         KFE_TRY(kfe_i_checkpoint(s->ctx, "solving", s->report.iterations++, 0));
-        inverse.apply(inverse.state, s->k, s->residual, s->product);
+        KFE_TRY(inverse.apply(inverse.state, s->k, s->residual, s->product));
         for (int64_t i = 0; i < s->n * s->k; i++)
             s->out[i] += s->product[i];
         KFE_TRY(true_residual(s));
@@ -255,28 +259,61 @@ cleanup:
     return status;
 }
 
+static kfe_status correct_and_refine(solver *s, kfe_i_preconditioner inverse)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_cg_end end = KFE_CG_CONVERGED;
+    kfe_i_cg_problem problem = {.gram = s->exact,
+                                .ridge = s->ridge,
+                                .k = s->k,
+                                .preconditioner = inverse,
+                                .most = FACTOR_ITERATIONS,
+                                .rival = INFINITY};
+
+    KFE_TRY(correct(s, inverse));
+    KFE_TRY(refine(s, &problem, &end));
+cleanup:
+    return status;
+}
+
 static kfe_status solve_f32(solver *s)
 {
     kfe_status status = KFE_OK;
     kfe_i_single_factor factor = {0};
-    kfe_i_cg_end end = KFE_CG_CONVERGED;
     int definite = 0;
 
     KFE_TRY(kfe_i_single_factor_new(s->exact, s->ridge, s->k, &factor, &definite));
     if (!definite)
         return KFE_OK;
-    kfe_i_cg_problem problem = {.gram = s->exact,
-                                .ridge = s->ridge,
-                                .k = s->k,
-                                .preconditioner = kfe_i_single_preconditioner(&factor),
-                                .most = FACTOR_ITERATIONS,
-                                .rival = INFINITY};
-    KFE_TRY(correct(s, problem.preconditioner));
-    KFE_TRY(refine(s, &problem, &end));
+    KFE_TRY(correct_and_refine(s, kfe_i_single_preconditioner(&factor)));
     s->report.way = KFE_SOLVE_F32;
 cleanup:
     kfe_i_single_factor_free(&factor);
     return status;
+}
+
+static kfe_status solve_divided(solver *s)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_divided_factor factor = {0};
+    int definite = 0;
+
+    KFE_TRY(kfe_i_divided_factor_new(s->exact, s->ridge, s->k, &factor, &definite));
+    if (!definite)
+        return KFE_OK;
+    KFE_TRY(correct_and_refine(s, kfe_i_divided_preconditioner(&factor)));
+    s->report.way = KFE_SOLVE_DIVIDED;
+cleanup:
+    kfe_i_divided_factor_free(&factor);
+    return status;
+}
+
+static kfe_i_solve_way fastest_factor(const plan *p)
+{
+    kfe_i_solve_way single =
+        p->seconds[KFE_SOLVE_DIVIDED] < p->seconds[KFE_SOLVE_F32] ? KFE_SOLVE_DIVIDED : KFE_SOLVE_F32;
+
+    return p->seconds[single] <= p->seconds[KFE_SOLVE_F64] ? single : KFE_SOLVE_F64;
 }
 
 static kfe_status solve_cg(solver *s, const plan *p)
@@ -294,7 +331,7 @@ static kfe_status solve_cg(solver *s, const plan *p)
                                 .k = s->k,
                                 .preconditioner = kfe_i_woodbury_preconditioner(&woodbury),
                                 .most = MAX_ITERATIONS,
-                                .rival = fmin(p->seconds[KFE_SOLVE_F32], p->seconds[KFE_SOLVE_F64])};
+                                .rival = p->seconds[fastest_factor(p)]};
     KFE_TRY(refine(s, &problem, &end));
     s->report.way = KFE_SOLVE_CG;
     if (end == KFE_CG_LOSING)
@@ -327,6 +364,16 @@ static double f64_bytes(const solver *s)
 static double f32_bytes(const solver *s)
 {
     return kfe_i_single_factor_bytes(s->n, s->k) + block_bytes(s);
+}
+
+static double divided_bytes(const solver *s)
+{
+    return kfe_i_divided_factor_bytes(kfe_i_ranks(s->ctx), s->n, s->k) + block_bytes(s);
+}
+
+static double factor_bytes(const solver *s, kfe_i_solve_way way)
+{
+    return way == KFE_SOLVE_F32 ? f32_bytes(s) : way == KFE_SOLVE_DIVIDED ? divided_bytes(s) : f64_bytes(s);
 }
 
 static int fits(const solver *s, double bytes)
@@ -397,13 +444,15 @@ static kfe_status make_plan(solver *s, plan *p)
     kfe_i_decay decay = {0};
     kfe_i_stamp start = kfe_i_start_clock(s->ctx);
 
-    KFE_TRY(keep_exact(s, f32_bytes(s)));
+    KFE_TRY(keep_exact(s, kfe_i_ranks(s->ctx) > 1 ? divided_bytes(s) : f32_bytes(s)));
     KFE_TRY(kfe_i_cost_of(s->exact, s->ridge, s->k, s->tolerance, &p->cost));
     KFE_TRY(probe(s, affordable_rank(s), &decay));
     p->seconds[KFE_SOLVE_F64] = fits(s, f64_bytes(s)) ? kfe_i_f64_seconds(&p->cost) : INFINITY;
     if (is_divided(s))
         p->seconds[KFE_SOLVE_F64] *= KFE_DIVISION_LOSS / kfe_i_ranks(s->ctx);
     p->seconds[KFE_SOLVE_F32] = fits(s, f32_bytes(s)) ? kfe_i_f32_seconds(&p->cost, &decay) : INFINITY;
+    if (kfe_i_ranks(s->ctx) > 1 && fits(s, divided_bytes(s)))
+        p->seconds[KFE_SOLVE_DIVIDED] = kfe_i_divided_seconds(&p->cost, &decay);
     p->seconds[KFE_SOLVE_CG] = kfe_i_cg_seconds(&p->cost, &decay, affordable_rank(s), &p->rank);
     double spent = kfe_i_seconds_since(s->ctx, start);
     for (int way = KFE_SOLVE_F64; way < KFE_SOLVE_WAYS; way++)
@@ -415,18 +464,18 @@ cleanup:
 /* Iterations are harder to predict than factorisations, and so they must be predicted to be clearly faster. */
 static kfe_i_solve_way fastest(const plan *p)
 {
-    kfe_i_solve_way direct =
-        p->seconds[KFE_SOLVE_F32] <= p->seconds[KFE_SOLVE_F64] ? KFE_SOLVE_F32 : KFE_SOLVE_F64;
+    kfe_i_solve_way direct = fastest_factor(p);
 
     return KFE_DOUBT * p->seconds[KFE_SOLVE_CG] < p->seconds[direct] ? KFE_SOLVE_CG : direct;
 }
 
 static void log_plan(const solver *s, const plan *p, kfe_i_solve_way way)
 {
-    char text[96];
+    char text[128];
     size_t length = 0;
+    int divided = kfe_i_ranks(s->ctx) > 1;
 
-    for (int other = KFE_SOLVE_F64; other < KFE_SOLVE_WAYS; other++) {
+    for (int other = KFE_SOLVE_F64; other < (divided ? KFE_SOLVE_WAYS : KFE_SOLVE_DIVIDED); other++) {
         const char *separator = other == KFE_SOLVE_F64 ? "" : " / ";
         int added =
             isinf(p->seconds[other])
@@ -436,8 +485,8 @@ static void log_plan(const solver *s, const plan *p, kfe_i_solve_way way)
     }
     kfe_i_log(
         s->ctx, KFE_LOG_INFO,
-        "solve: %s, predicted %.2g s (double / single precision / conjugate gradients with rank %lld: %s)",
-        way_names[way], p->seconds[way], (long long)p->rank, text);
+        "solve: %s, predicted %.2g s (double / single precision / conjugate gradients with rank %lld%s: %s)",
+        way_names[way], p->seconds[way], (long long)p->rank, divided ? " / divided" : "", text);
 }
 
 /* ---- all together ---- */
@@ -453,6 +502,8 @@ static kfe_status run_way(solver *s, const plan *p, kfe_i_solve_way way)
     kfe_i_rpcholesky_free(&s->low_rank);
     if (way == KFE_SOLVE_F32)
         return solve_f32(s);
+    if (way == KFE_SOLVE_DIVIDED)
+        return solve_divided(s);
     KFE_TRY(solve_f64(s));
     KFE_TRY(true_residual(s));
 cleanup:
@@ -463,6 +514,13 @@ static void drop_copy(solver *s)
 {
     kfe_i_gram_keep_free(&s->kept);
     s->kept.gram = s->exact = s->gram;
+}
+
+static kfe_status run_single_factor(solver *s, const plan *p)
+{
+    if (kfe_i_ranks(s->ctx) > 1 && fits(s, divided_bytes(s)))
+        return run_way(s, p, KFE_SOLVE_DIVIDED);
+    return fits(s, f32_bytes(s)) ? run_way(s, p, KFE_SOLVE_F32) : KFE_OK;
 }
 
 /* Tries a way and, if it does not reach the tolerance, those that remain: each factorisation is more robust than what
@@ -476,8 +534,7 @@ static kfe_status run_ways(solver *s, const plan *p, kfe_i_solve_way way)
             s->exact = s->kept.gram;
         else
             drop_copy(s);
-        if (fits(s, f32_bytes(s)))
-            status = run_way(s, p, KFE_SOLVE_F32);
+        status = run_single_factor(s, p);
     }
     if (status != KFE_OK || solved(s) || way == KFE_SOLVE_F64 || !fits(s, f64_bytes(s)))
         return status;
@@ -507,7 +564,7 @@ static kfe_status check_memory(const solver *s)
 static kfe_status choose_and_run(solver *s, kfe_i_solve_way way)
 {
     kfe_status status = KFE_OK;
-    plan p = {.seconds = {INFINITY, INFINITY, INFINITY, INFINITY}};
+    plan p = {.seconds = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY}};
 
     KFE_TRY(check_memory(s));
     KFE_TRY(begin(s));
@@ -518,7 +575,7 @@ static kfe_status choose_and_run(solver *s, kfe_i_solve_way way)
         log_plan(s, &p, way);
     } else {
         if (way != KFE_SOLVE_CG)
-            KFE_TRY(keep_exact(s, way == KFE_SOLVE_F32 ? f32_bytes(s) : f64_bytes(s)));
+            KFE_TRY(keep_exact(s, factor_bytes(s, way)));
         p.rank = affordable_rank(s) < s->n / 8 ? affordable_rank(s) : s->n / 8;
     }
     s->report.first = way;

@@ -6,10 +6,11 @@
 #include "gram/gram.h"
 
 typedef enum kfe_i_solve_way {
-    KFE_SOLVE_AUTO, /* the way that is predicted to be fastest within the memory limit */
-    KFE_SOLVE_F64,  /* Cholesky in double precision */
-    KFE_SOLVE_F32,  /* conjugate gradients preconditioned by Cholesky in single precision */
-    KFE_SOLVE_CG,   /* conjugate gradients preconditioned by a low-rank factor */
+    KFE_SOLVE_AUTO,    /* the way that is predicted to be fastest within the memory limit */
+    KFE_SOLVE_F64,     /* Cholesky in double precision */
+    KFE_SOLVE_F32,     /* conjugate gradients preconditioned by Cholesky in single precision */
+    KFE_SOLVE_CG,      /* conjugate gradients preconditioned by a low-rank factor */
+    KFE_SOLVE_DIVIDED, /* as F32, with a factor that the processes of a cluster make together */
     KFE_SOLVE_WAYS
 } kfe_i_solve_way;
 

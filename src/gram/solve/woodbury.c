@@ -40,7 +40,7 @@ void kfe_i_woodbury_free(kfe_i_woodbury *woodbury)
 }
 
 /* z = λ(FFᵀ + λI)⁻¹ x; the factor λ keeps z of the size of x. */
-static void apply(void *state, int64_t k, const double *x, double *z)
+static kfe_status apply(void *state, int64_t k, const double *x, double *z)
 {
     kfe_i_woodbury *w = state;
     int64_t n = w->low_rank->rows;
@@ -48,10 +48,11 @@ static void apply(void *state, int64_t k, const double *x, double *z)
 
     memcpy(z, x, (size_t)(n * k) * sizeof *z);
     if (r == 0)
-        return;
+        return KFE_OK;
     kfe_i_inner_products(n, factor_of(w->low_rank), kfe_i_packed(x, k), w->small);
     kfe_i_solve_cholesky(r, w->core, k, w->small);
     kfe_i_combine(n, -1, factor_of(w->low_rank), kfe_i_packed(w->small, k), 1, z);
+    return KFE_OK;
 }
 
 kfe_i_preconditioner kfe_i_woodbury_preconditioner(kfe_i_woodbury *woodbury)
