@@ -7,8 +7,10 @@
  *     A11
  *     A21  A22
  * the processes gather A11 and factor it, each for itself. Each replaces its rows of A21 by those of L21 = A21 L11⁻ᵀ. They gather L21, and each
- * subtracts its rows of L21 L21ᵀ from A22. That is n³/(3p) operations and 4n²/p bytes of memory in each of p processes, which sends
- * 2n²(p − 1)/p bytes.
+ * subtracts its rows of L21 L21ᵀ from A22. That is n³/(3p) operations and about 2n²/p bytes of memory in each of p processes, and each
+ * receives 2n²(p − 1)/p bytes.
+ *
+ * A process keeps its rows in strips of 256. The rows of a strip are as long as its last one, so that one call of BLAS serves them all.
  *
  * Triangular systems are solved in the same steps, by two messages for each: n²/p operations for each right-hand side.
  *
@@ -31,6 +33,7 @@
 enum {
     PANEL = KFE_SYMMETRIC_PANEL,
     STEP = KFE_DIVIDED_STEP,
+    STRIP = 4 * PANEL,
     SMALL = 128, /* triangles of this order are updated as squares */
     APART = 16   /* floats between rows, so that their distance is no power of two */
 };
@@ -53,42 +56,103 @@ static int64_t own_before(const kfe_i_divided_factor *f, int64_t row)
     return rows_before(f, f->share.rank, row);
 }
 
-/* A matrix of which this process has its rows. */
-typedef struct own_rows {
-    const float *values;
-    int64_t stride, width;
-} own_rows;
+/* Some rows of this process that lie in one strip, `stride` apart. */
+typedef struct strip {
+    int64_t first, rows;
+    int64_t begin, end; /* the rows of all processes that the whole strip spans */
+    int64_t stride;
+    float *values;
+} strip;
 
-/* out: rows [begin, end) of all processes, one after the other. */
-static kfe_status exchange(const kfe_i_divided_factor *f, own_rows from, int64_t begin, int64_t end,
+static int64_t spanned(int ranks, int64_t strips)
+{
+    return STRIP * ranks * strips;
+}
+
+/* Where a strip begins in memory: those before it span 1, 2, … times the rows of the first. */
+static int64_t strip_offset(int ranks, int64_t number)
+{
+    return STRIP * (spanned(ranks, number * (number + 1) / 2) + APART * number);
+}
+
+/* The strip of this process's row `first`, from that row on. */
+static strip strip_from(const kfe_i_divided_factor *f, int64_t first)
+{
+    int64_t number = first / STRIP;
+    int64_t before = first - number * STRIP;
+    int64_t begin = spanned(f->share.ranks, number);
+    int64_t end = kfe_i_least(spanned(f->share.ranks, number + 1), f->n);
+    int64_t stride = end + APART;
+
+    return (strip){.first = first,
+                   .rows = kfe_i_least(STRIP - before, f->own - first),
+                   .begin = begin,
+                   .end = end,
+                   .stride = stride,
+                   .values = f->values + strip_offset(f->share.ranks, number) + before * stride};
+}
+
+/* ---- steps and messages ---- */
+
+/* A step: its first column and how many it has. */
+typedef struct step {
+    int64_t first, width;
+} step;
+
+static step step_at(const kfe_i_divided_factor *f, int64_t first)
+{
+    return (step){first, kfe_i_least(STEP, f->n - first)};
+}
+
+/* Where this process puts its part of rows [begin, end), `width` numbers each, for `exchange`. */
+static float *outgoing(const kfe_i_divided_factor *f, int64_t begin, int64_t end, int64_t width)
+{
+    int64_t before = 0;
+
+    for (int r = 0; r < f->share.ranks; r++) {
+        int64_t numbers = (rows_before(f, r, end) - rows_before(f, r, begin)) * width;
+        f->bytes[r] = numbers * (int64_t)sizeof(float);
+        before += r < f->share.rank ? numbers : 0;
+    }
+    return f->arrived + before;
+}
+
+/* out: these rows of all processes, one after the other. */
+static kfe_status exchange(const kfe_i_divided_factor *f, int64_t begin, int64_t end, int64_t width,
                            float *out)
 {
     kfe_status status = KFE_OK;
-    int64_t row_bytes = from.width * (int64_t)sizeof *out;
-    int64_t *bytes = f->bytes;
-    char *place = (char *)f->arrived;
+    const float *place = f->arrived;
 
-    for (int r = 0; r < f->share.ranks; r++) {
-        bytes[r] = (rows_before(f, r, end) - rows_before(f, r, begin)) * row_bytes;
-        for (int64_t i = own_before(f, begin); r == f->share.rank && i < own_before(f, end); i++)
-            memcpy(place + (i - own_before(f, begin)) * row_bytes, from.values + i * from.stride,
-                   (size_t)row_bytes);
-        place += bytes[r];
-    }
-    KFE_TRY(kfe_i_cluster_gather(f->ctx, f->arrived, bytes));
-    place = (char *)f->arrived;
+    KFE_TRY(kfe_i_cluster_gather(f->ctx, f->arrived, f->bytes));
     for (int r = 0; r < f->share.ranks; r++) {
         kfe_i_share share = {r, f->share.ranks};
-        for (int64_t turn = kfe_i_dealt_count(share, begin / PANEL); bytes[r] > 0; turn++) {
+        int64_t last = kfe_i_dealt_count(share, (end + PANEL - 1) / PANEL);
+        for (int64_t turn = kfe_i_dealt_count(share, begin / PANEL); turn < last; turn++) {
             int64_t row = kfe_i_dealt(share, turn) * PANEL;
-            int64_t size = kfe_i_least(PANEL, end - row) * row_bytes;
-            memcpy(out + (row - begin) * from.width, place, (size_t)size);
-            place += size;
-            bytes[r] -= size;
+            int64_t numbers = kfe_i_least(PANEL, end - row) * width;
+            memcpy(out + (row - begin) * width, place, (size_t)numbers * sizeof *out);
+            place += numbers;
         }
     }
 cleanup:
     return status;
+}
+
+/* out: the columns of a step in rows [begin, end). */
+static kfe_status exchange_columns(const kfe_i_divided_factor *f, step s, int64_t begin, int64_t end,
+                                   float *out)
+{
+    float *place = outgoing(f, begin, end, s.width);
+
+    for (int64_t first = own_before(f, begin); first < own_before(f, end);) {
+        strip own = strip_from(f, first);
+        own.rows = kfe_i_least(own.rows, own_before(f, end) - first);
+        for (int64_t i = 0; i < own.rows; i++, place += s.width)
+            memcpy(place, own.values + i * own.stride + s.first, (size_t)s.width * sizeof *place);
+        first += own.rows;
+    }
+    return exchange(f, begin, end, s.width, out);
 }
 
 /* ---- filling ---- */
@@ -97,13 +161,13 @@ static void narrow_rows(const kfe_i_divided_factor *f, const double *block, int6
                         double add)
 {
     int64_t cols = row + rows;
-    float *out = f->values + own_before(f, row) * f->stride;
+    strip own = strip_from(f, own_before(f, row)); /* a panel lies in one strip */
 
 #pragma omp parallel for num_threads(kfe_context_threads(f->ctx))
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t j = 0; j < cols; j++)
-            out[i * f->stride + j] = (float)(f->scale * block[i * cols + j]);
-        out[i * f->stride + row + i] = (float)(f->scale * (block[i * cols + row + i] + add));
+            own.values[i * own.stride + j] = (float)(f->scale * block[i * cols + j]);
+        own.values[i * own.stride + row + i] = (float)(f->scale * (block[i * cols + row + i] + add));
     }
 }
 
@@ -142,37 +206,28 @@ static kfe_status fill(const kfe_i_gram *gram, double ridge, const kfe_i_divided
 
 /* ---- factorising ---- */
 
-/* A step: its first column and how many it has. */
-typedef struct step {
-    int64_t first, width;
-} step;
-
-static step step_at(const kfe_i_divided_factor *f, int64_t first)
-{
-    return (step){first, kfe_i_least(STEP, f->n - first)};
-}
-
 static float *corner_of(const kfe_i_divided_factor *f, step s)
 {
     return f->corners + s.first * STEP;
 }
 
-/* This process's rows among [row, end) lose what the step explains of their columns [col, col + cols). */
+/* This process's rows among [row, end), which lie in one strip, lose what the step explains of their columns [col, col + cols). */
 static void subtract(const kfe_i_divided_factor *f, step s, int64_t row, int64_t end, int64_t col,
                      int64_t cols)
 {
-    int64_t begin = own_before(f, row);
-    int64_t rows = own_before(f, end) - begin;
-    float *out = f->values + begin * f->stride;
+    int64_t first = own_before(f, row);
+    int64_t rows = own_before(f, end) - first;
 
-    if (rows > 0)
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)rows, (blasint)cols, (blasint)s.width,
-                    -1, out + s.first, (blasint)f->stride, f->panel + (col - s.first - s.width) * s.width,
-                    (blasint)s.width, 1, out + col, (blasint)f->stride);
+    if (rows == 0 || cols == 0)
+        return;
+    strip own = strip_from(f, first);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)rows, (blasint)cols, (blasint)s.width, -1,
+                own.values + s.first, (blasint)own.stride, f->panel + (col - s.first - s.width) * s.width,
+                (blasint)s.width, 1, own.values + col, (blasint)own.stride);
 }
 
 /* The triangle of rows and columns [begin, end): its square in the corner, and the two triangles that are left. */
-static void update(const kfe_i_divided_factor *f, step s, int64_t begin, int64_t end)
+static void update_triangle(const kfe_i_divided_factor *f, step s, int64_t begin, int64_t end)
 {
     int64_t middle = begin + (end - begin) / (2 * PANEL) * PANEL;
 
@@ -181,30 +236,51 @@ static void update(const kfe_i_divided_factor *f, step s, int64_t begin, int64_t
         return;
     }
     subtract(f, s, middle, end, begin, middle - begin);
-    update(f, s, begin, middle);
-    update(f, s, middle, end);
+    update_triangle(f, s, begin, middle);
+    update_triangle(f, s, middle, end);
+}
+
+/* A22, strip by strip: what is left of its triangle, and that in the triangle's rows. */
+static void update(const kfe_i_divided_factor *f, step s)
+{
+    int64_t next = s.first + s.width;
+
+    for (int64_t first = own_before(f, next); first < f->own;) {
+        strip own = strip_from(f, first);
+        int64_t begin = own.begin > next ? own.begin : next;
+        subtract(f, s, begin, own.end, next, begin - next);
+        update_triangle(f, s, begin, own.end);
+        first += own.rows;
+    }
+}
+
+/* This process's rows of L21. */
+static void solve_below(const kfe_i_divided_factor *f, step s)
+{
+    for (int64_t first = own_before(f, s.first + s.width); first < f->own;) {
+        strip own = strip_from(f, first);
+        cblas_strsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)own.rows,
+                    (blasint)s.width, 1, corner_of(f, s), (blasint)s.width, own.values + s.first,
+                    (blasint)own.stride);
+        first += own.rows;
+    }
 }
 
 static kfe_status eliminate(const kfe_i_divided_factor *f, step s, int *definite)
 {
     kfe_status status = KFE_OK;
     int64_t next = s.first + s.width;
-    own_rows columns = {f->values + s.first, f->stride, s.width};
     float *corner = corner_of(f, s);
-    int64_t below = own_before(f, next);
 
-    KFE_TRY(exchange(f, columns, s.first, next, corner));
+    KFE_TRY(exchange_columns(f, s, s.first, next, corner));
     /* the same bits in every process; column-major "upper" is row-major lower */
     *definite =
         LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)s.width, corner, (lapack_int)s.width) == 0;
     if (!*definite || next == f->n)
         goto cleanup;
-    if (f->own > below)
-        cblas_strsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit,
-                    (blasint)(f->own - below), (blasint)s.width, 1, corner, (blasint)s.width,
-                    f->values + below * f->stride + s.first, (blasint)f->stride);
-    KFE_TRY(exchange(f, columns, next, f->n, f->panel));
-    update(f, s, next, f->n);
+    solve_below(f, s);
+    KFE_TRY(exchange_columns(f, s, next, f->n, f->panel));
+    update(f, s);
 cleanup:
     return status;
 }
@@ -233,25 +309,32 @@ cleanup:
 
 /* ---- the factor ---- */
 
-static int64_t stride_of(int64_t n)
+static int64_t strips_of(int64_t own)
 {
-    return (n + APART - 1) / APART * APART + APART;
+    return (own + STRIP - 1) / STRIP;
+}
+
+/* Numbers of `own` rows of the factor; those of the last strip have at most n. */
+static int64_t numbers_of(int ranks, int64_t own, int64_t n)
+{
+    int64_t full = own > 0 ? strips_of(own) - 1 : 0;
+
+    return strip_offset(ranks, full) + (own - full * STRIP) * (n + APART) + 1;
 }
 
 double kfe_i_divided_factor_bytes(int ranks, int64_t n, int64_t k)
 {
-    double rows = (double)n / ranks + 2 * PANEL;
-    double columns = 3.0 * STEP + (double)k;
+    int64_t rows = n / ranks + 2 * PANEL; /* of the process that has most */
 
-    return 4 * (rows * (double)(stride_of(n) + k) + (double)n * columns) + 8.0 * PANEL * (double)n +
-           16.0 * STEP * (double)k;
+    return 4.0 * (double)numbers_of(ranks, rows, n) + 4.0 * (double)n * (3.0 * STEP + (double)k) +
+           4.0 * (double)rows * (double)k + 8.0 * PANEL * (double)n + 16.0 * STEP * (double)k;
 }
 
 static kfe_status allocate(kfe_i_divided_factor *f, int64_t k)
 {
     kfe_status status = KFE_OK;
 
-    KFE_ALLOC(f->ctx, f->values, (f->own > 0 ? f->own : 1) * f->stride);
+    KFE_ALLOC(f->ctx, f->values, numbers_of(f->share.ranks, f->own, f->n));
     KFE_ALLOC(f->ctx, f->corners, f->n * STEP);
     KFE_ALLOC(f->ctx, f->panel, f->n * STEP);
     KFE_ALLOC(f->ctx, f->arrived, (f->n > k ? f->n : k) * STEP);
@@ -275,7 +358,6 @@ kfe_status kfe_i_divided_factor_new(const kfe_i_gram *gram, double ridge, int64_
         KFE_FAIL(gram->ctx, KFE_EUNSUPPORTED, "a matrix of order %lld is beyond LAPACK's integers",
                  (long long)gram->size);
     out->own = own_before(out, out->n);
-    out->stride = stride_of(out->n);
     KFE_TRY(allocate(out, k));
     KFE_TRY(factorise(gram, ridge, out, definite));
 cleanup:
@@ -302,20 +384,22 @@ void kfe_i_divided_factor_free(kfe_i_divided_factor *f)
 
 /* ---- using the factor ---- */
 
-/* The rows of a step among those of this process. */
-typedef struct span {
-    int64_t first, count;
-} span;
-
-static span own_span(const kfe_i_divided_factor *f, int64_t begin, int64_t end)
-{
-    return (span){own_before(f, begin), own_before(f, end) - own_before(f, begin)};
-}
-
 static void solve_corner(const kfe_i_divided_factor *f, step s, int64_t k, enum CBLAS_TRANSPOSE transpose)
 {
     cblas_strsm(CblasRowMajor, CblasLeft, CblasLower, transpose, CblasNonUnit, (blasint)s.width, (blasint)k,
                 1, corner_of(f, s), (blasint)s.width, f->block + s.first * k, (blasint)k);
+}
+
+/* own_block −= L[:, step]·y for the rows of this process below the step. */
+static void subtract_solved(const kfe_i_divided_factor *f, step s, int64_t k)
+{
+    for (int64_t first = own_before(f, s.first + s.width); first < f->own;) {
+        strip own = strip_from(f, first);
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)own.rows, (blasint)k,
+                    (blasint)s.width, -1, own.values + s.first, (blasint)own.stride, f->block + s.first * k,
+                    (blasint)k, 1, f->own_block + first * k, (blasint)k);
+        first += own.rows;
+    }
 }
 
 /* L y = b: a step's rows of y are known when all steps before it have been subtracted from b. */
@@ -325,13 +409,13 @@ static kfe_status forward(const kfe_i_divided_factor *f, int64_t k)
 
     for (int64_t first = 0; first < f->n; first += STEP) {
         step s = step_at(f, first);
-        span rest = own_span(f, first + s.width, f->n);
-        KFE_TRY(exchange(f, (own_rows){f->own_block, k, k}, first, first + s.width, f->block + first * k));
+        int64_t next = first + s.width;
+        float *place = outgoing(f, first, next, k);
+        memcpy(place, f->own_block + own_before(f, first) * k,
+               (size_t)((own_before(f, next) - own_before(f, first)) * k) * sizeof *place);
+        KFE_TRY(exchange(f, first, next, k, f->block + first * k));
         solve_corner(f, s, k, CblasNoTrans);
-        if (rest.count > 0)
-            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rest.count, (blasint)k,
-                        (blasint)s.width, -1, f->values + rest.first * f->stride + first, (blasint)f->stride,
-                        f->block + first * k, (blasint)k, 1, f->own_block + rest.first * k, (blasint)k);
+        subtract_solved(f, s, k);
     }
 cleanup:
     return status;
@@ -340,14 +424,16 @@ cleanup:
 /* sums = what the rows below a step explain of it, added over the processes. */
 static kfe_status sum_below(const kfe_i_divided_factor *f, step s, int64_t k)
 {
-    span rest = own_span(f, s.first + s.width, f->n);
     int64_t size = s.width * k;
 
     memset(f->arrived, 0, (size_t)size * sizeof *f->arrived);
-    if (rest.count > 0)
-        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)s.width, (blasint)k,
-                    (blasint)rest.count, 1, f->values + rest.first * f->stride + s.first, (blasint)f->stride,
-                    f->own_block + rest.first * k, (blasint)k, 0, f->arrived, (blasint)k);
+    for (int64_t first = own_before(f, s.first + s.width); first < f->own;) {
+        strip own = strip_from(f, first);
+        cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)s.width, (blasint)k, (blasint)own.rows,
+                    1, own.values + s.first, (blasint)own.stride, f->own_block + first * k, (blasint)k, 1,
+                    f->arrived, (blasint)k);
+        first += own.rows;
+    }
     for (int64_t i = 0; i < size; i++)
         f->sums[i] = (double)f->arrived[i];
     return kfe_i_cluster_sum(f->ctx, f->sums, size);

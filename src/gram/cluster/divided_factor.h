@@ -11,8 +11,7 @@ typedef struct kfe_i_divided_factor {
     kfe_context *ctx;
     kfe_i_share share;
     int64_t n, own; /* rows; rows of this process */
-    int64_t stride; /* from a row to the next */
-    float *values;  /* own × n, the lower triangle */
+    float *values;  /* the rows of this process, up to the diagonal and a little beyond */
     float *corners; /* the diagonal blocks of all steps, the same in every process */
     float *panel;   /* the columns of a step in all rows: in the order of rows, and of processes */
     float *arrived;
