@@ -14,6 +14,8 @@
  *     F ← [F, R[:, S] L⁻ᵀ],   R[S, S] = LLᵀ.
  *
  * Rejection makes the block as good as proposals drawn one by one (Epperly, Tropp & Webber, "Embrace rejection", 2024).
+ *
+ * Processes of a cluster divide the rows of R[:, S] L⁻ᵀ, which takes nearly all the time, and gather it; the rest is done by all.
  */
 #include "gram/landmark/rpcholesky.h"
 
@@ -21,8 +23,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/cluster.h"
 #include "core/least.h"
 #include "core/memory.h"
+#include "gram/cluster/dealt.h"
 #include "gram/dense/basis.h"
 #include "gram/dense/linalg.h"
 #include "gram/landmark/landmark.h"
@@ -45,6 +49,7 @@ typedef struct pivoting {
     double *core;         /* block × block */
     double *at_proposals; /* rows of F at the proposals, block × capacity */
     double *columns;      /* rows × block */
+    int64_t first, own;   /* the rows that this process computes; it has some */
 } pivoting;
 
 static int64_t example_at(const pivoting *p, int64_t place)
@@ -90,6 +95,19 @@ static void draw_proposals(pivoting *p, double sum, int64_t count)
     }
 }
 
+/* core (count × count) −= F[proposals, :] F[proposals, :]ᵀ; keeps these rows of F. */
+static void subtract_from_core(pivoting *p, int64_t count)
+{
+    const kfe_i_rpcholesky *made = p->made;
+    blasint rank = (blasint)made->rank;
+
+    for (int64_t j = 0; j < count; j++)
+        memcpy(p->at_proposals + j * made->rank, made->factor + p->proposed[j] * made->capacity,
+               (size_t)made->rank * sizeof *p->at_proposals);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)count, (blasint)count, rank, -1,
+                p->at_proposals, rank, p->at_proposals, rank, 1, p->core, (blasint)count);
+}
+
 /* core (count × count) = R[proposals, proposals] */
 static kfe_status residual_at_proposals(pivoting *p, int64_t count)
 {
@@ -98,12 +116,7 @@ static kfe_status residual_at_proposals(pivoting *p, int64_t count)
 
     if (status != KFE_OK || made->rank == 0)
         return status;
-    for (int64_t j = 0; j < count; j++)
-        memcpy(p->at_proposals + j * made->rank, made->factor + p->proposed[j] * made->capacity,
-               (size_t)made->rank * sizeof *p->at_proposals);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)count, (blasint)count, (blasint)made->rank,
-                -1, p->at_proposals, (blasint)made->rank, p->at_proposals, (blasint)made->rank, 1, p->core,
-                (blasint)count);
+    subtract_from_core(p, count);
     return KFE_OK;
 }
 
@@ -145,20 +158,22 @@ static kfe_status fetch_columns(const pivoting *p, int64_t count)
     return kfe_i_gram_entries(p->gram, p->rows, p->made->rows, p->examples, count, p->columns);
 }
 
-/* columns (rows × count) = R[:, accepted] */
+/* columns (rows × count) = R[:, accepted], in the rows of this process, and core = R[accepted, accepted]. */
 static kfe_status residual_columns(pivoting *p, int64_t count)
 {
     const kfe_i_rpcholesky *made = p->made;
     kfe_status status = fetch_columns(p, count);
 
-    if (status != KFE_OK || made->rank == 0)
+    if (status != KFE_OK)
         return status;
     for (int64_t j = 0; j < count; j++)
-        memcpy(p->at_proposals + j * made->rank, made->factor + p->proposed[j] * made->capacity,
-               (size_t)made->rank * sizeof *p->at_proposals);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)made->rows, (blasint)count,
-                (blasint)made->rank, -1, made->factor, (blasint)made->capacity, p->at_proposals,
-                (blasint)made->rank, 1, p->columns, (blasint)count);
+        memcpy(p->core + j * count, p->columns + p->proposed[j] * count, (size_t)count * sizeof *p->core);
+    if (made->rank == 0)
+        return KFE_OK;
+    subtract_from_core(p, count);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)p->own, (blasint)count, (blasint)made->rank,
+                -1, made->factor + p->first * made->capacity, (blasint)made->capacity, p->at_proposals,
+                (blasint)made->rank, 1, p->columns + p->first * count, (blasint)count);
     return KFE_OK;
 }
 
@@ -187,9 +202,6 @@ static kfe_status factor_accepted(pivoting *p, int64_t *count)
         kfe_status status = residual_columns(p, *count);
         if (status != KFE_OK)
             return status;
-        for (int64_t j = 0; j < *count; j++)
-            memcpy(p->core + j * *count, p->columns + p->proposed[j] * *count,
-                   (size_t)*count * sizeof *p->core);
         status = kfe_i_cholesky(p->ctx, *count, p->core, "the residual of the kernel matrix");
         if (status != KFE_ENUMERIC || *count == 1)
             return status;
@@ -204,7 +216,9 @@ static kfe_status append(pivoting *p, int64_t count)
     kfe_i_rpcholesky *made = p->made;
 
     KFE_TRY(factor_accepted(p, &count));
-    kfe_i_solve_lower_transposed(made->rows, count, p->core, p->columns);
+    kfe_i_solve_lower_transposed(p->own, count, p->core, p->columns + p->first * count);
+    if (p->own < made->rows)
+        KFE_TRY(kfe_i_cluster_gather_rows(p->ctx, p->columns, made->rows, count));
     kfe_i_copy_block(made->rows, count, p->columns, count, made->factor + made->rank, made->capacity);
     memcpy(made->pivots + made->rank, p->examples, (size_t)count * sizeof *made->pivots);
     made->rank += count;
@@ -285,6 +299,17 @@ cleanup:
     return status;
 }
 
+/* All rows, or this process's share of them. Operators that are not dealt may be used by one process alone. */
+static void divide_rows(pivoting *p)
+{
+    kfe_i_share share = kfe_i_own_share(p->ctx);
+
+    if (p->rows || !kfe_i_gram_is_dealt(p->gram) || p->made->rows < share.ranks)
+        share = (kfe_i_share){0, 1};
+    p->first = kfe_i_share_begin(p->made->rows, share.rank, share.ranks);
+    p->own = kfe_i_share_begin(p->made->rows, share.rank + 1, share.ranks) - p->first;
+}
+
 static void release(pivoting *p)
 {
     kfe_i_free(p->ctx, p->cumulative);
@@ -322,6 +347,7 @@ static kfe_status extend(pivoting *p, int64_t most, double enough, const char *s
     double sum = 0;
 
     p->threshold = KFE_RANK_TOLERANCE * made->largest;
+    divide_rows(p);
     KFE_TRY(widen(made, most));
     KFE_TRY(make_workspace(p, most));
     while (made->rank < most && made->left > enough && (sum = accumulate(p)) > 0) {

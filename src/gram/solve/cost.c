@@ -256,12 +256,18 @@ static double evaluate_once(const kfe_i_cost *c)
     return 0.5 * c->n * c->column_seconds;
 }
 
+/* A message after which every process has so many bytes. */
+static double gather_seconds(const kfe_i_cost *c, double bytes)
+{
+    return c->ranks > 1 ? bytes / c->rates.gathered + c->rates.message : 0;
+}
+
 double kfe_i_product_seconds(const kfe_i_cost *c)
 {
     double passes = ceil(c->k / KFE_THIN);
     double arithmetic = 2 * c->n * c->n * c->k / c->rates.dgemm;
     double reading = passes * c->n * c->n * c->entry_bytes / c->rates.bytes;
-    double adding = c->dealt > 1 ? 2 * 8 * c->n * c->k / c->rates.gathered + c->rates.message : 0;
+    double adding = c->dealt > 1 ? gather_seconds(c, 2 * 8 * c->n * c->k) : 0;
 
     return evaluate_once(c) + (arithmetic + reading) / c->dealt + adding;
 }
@@ -283,7 +289,7 @@ static double block_seconds(const kfe_i_cost *c)
 /* Every process gets the lower half of a matrix of which each has a part. */
 static double collect_matrix(const kfe_i_cost *c)
 {
-    return c->dealt > 1 ? 4 * c->n * c->n / c->rates.gathered : 0;
+    return c->dealt > 1 ? gather_seconds(c, 4 * c->n * c->n) : 0;
 }
 
 double kfe_i_f64_seconds(const kfe_i_cost *c)
@@ -344,13 +350,13 @@ double kfe_i_divided_seconds(const kfe_i_cost *c, const kfe_i_decay *decay)
 {
     double steps = ceil(c->n / KFE_DIVIDED_STEP);
     double corners = steps * factor_cost(KFE_DIVIDED_STEP, c->rates.sgemm, c->rates.spftrf);
-    double messages = 2 * steps * c->rates.message;
-    double factor = factor_cost(c->n, c->rates.sgemm, c->rates.spftrf) / c->ranks + corners + messages +
-                    2 * c->n * c->n / c->rates.gathered;
+    double messages = 2 * steps * gather_seconds(c, 0);
+    double factor = factor_cost(c->n, c->rates.sgemm, c->rates.spftrf) / c->ranks + corners;
+    double solve = single_solve(c) / c->ranks + messages;
 
-    return evaluate_once(c) + single_copy(c) / c->ranks + factor +
-           single_iterations(c, decay) *
-               (single_solve(c) / c->ranks + messages + block_seconds(c) + kfe_i_product_seconds(c));
+    return evaluate_once(c) + single_copy(c) / c->ranks + factor + messages +
+           gather_seconds(c, 2 * c->n * c->n) +
+           single_iterations(c, decay) * (solve + block_seconds(c) + kfe_i_product_seconds(c));
 }
 
 /* Random pivots leave some of the directions before the next eigenvalue, hence the factor 2. */
@@ -359,8 +365,9 @@ static double cg_seconds_at(const kfe_i_cost *c, const kfe_i_decay *decay, doubl
     double condition = 1 + 2 * next_eigenvalue(decay, rank) / (c->ridge + last_eigenvalue(c, decay));
     double iterations = kfe_i_cg_iterations(condition, c->tolerance);
     double columns = rank * (c->column_seconds + 64 * c->n / c->rates.bytes);
-    double factor = 4 * c->n * rank * rank / c->rates.dgemm;
-    double precondition = 2 * 8 * c->n * rank / c->rates.bytes + 4 * c->n * rank * c->k / c->rates.dgemm;
+    double factor = 4 * c->n * rank * rank / c->rates.dgemm / c->dealt + gather_seconds(c, 8 * c->n * rank);
+    double multiply = 2 * 8 * c->n * rank / c->rates.bytes + 4 * c->n * rank * c->k / c->rates.dgemm;
+    double precondition = multiply / c->ranks + 2 * gather_seconds(c, 8 * (c->n + rank) * c->k);
 
     return columns + factor + (iterations + 1) * (precondition + block_seconds(c) + kfe_i_product_seconds(c));
 }

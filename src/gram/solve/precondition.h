@@ -6,6 +6,7 @@
 #ifndef KFE_GRAM_SOLVE_PRECONDITION_H
 #define KFE_GRAM_SOLVE_PRECONDITION_H
 
+#include "core/share.h"
 #include "gram/landmark/rpcholesky.h"
 
 /* z = c·M⁻¹x for n × k blocks, c > 0 any constant, k at most the number it was made for. Does not allocate; fails only if other
@@ -49,9 +50,12 @@ typedef struct kfe_i_woodbury {
     const kfe_i_rpcholesky *low_rank; /* borrowed */
     double *core;                     /* Cholesky factor of FᵀF + λI */
     double *small;                    /* rank × k */
+    int64_t first, own;               /* the rows that this process multiplies */
 } kfe_i_woodbury;
 
-kfe_status kfe_i_woodbury_new(const kfe_i_rpcholesky *low_rank, double ridge, int64_t k, kfe_i_woodbury *out);
+/* `share`: of the processes that make and apply it together, each with the whole of F. */
+kfe_status kfe_i_woodbury_new(const kfe_i_rpcholesky *low_rank, double ridge, int64_t k, kfe_i_share share,
+                              kfe_i_woodbury *out);
 void kfe_i_woodbury_free(kfe_i_woodbury *woodbury);
 kfe_i_preconditioner kfe_i_woodbury_preconditioner(kfe_i_woodbury *woodbury);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * (G + λI) B = R for a block of right-hand sides: the choice between the ways by their predicted seconds (cost.h), and
- * the refinement that all of them end with.
+ * (G + λI) B = R for a block of right-hand sides: the choice between the ways by their predicted seconds (cost.h). Those that iterate
+ * are refined (refine.c).
  *
  *     Cholesky in double precision: n³/3 operations, 8n² bytes.
  *     Cholesky in single precision, as the preconditioner of conjugate gradients: half the time, a quarter of the memory
@@ -13,14 +13,9 @@
  *
  * Problems of up to 3,000 examples always take the first way, which gives the same bits every time; above, the choice
  * depends on measured rates, so that two runs may differ within the tolerance.
- *
- * Iterations may use a copy of the operator in single precision. An outer loop then computes the true residual in double
- * precision and solves for the correction until it is small enough (iterative refinement). The residual that is
- * reported is always the true one.
  */
 #include "gram/solve/solve.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,21 +28,15 @@
 #include "gram/dense/linalg.h"
 #include "gram/device/solve.h"
 #include "gram/form/landmarks.h"
-#include "gram/solve/block_cg.h"
 #include "gram/solve/cost.h"
+#include "gram/solve/refine.h"
 
 enum {
     DIRECT_SIZE = 3000, /* up to this size Cholesky takes a tenth of a second, less than choosing well */
     LEAST_PROBE = 32, /* rank of the factor that shows the decay of the spectrum: n/64 within these bounds */
     MOST_PROBE = 256,
-    MAX_ITERATIONS = 300,
-    FACTOR_ITERATIONS = 60, /* with a factorisation as the preconditioner */
-    MAX_REFINEMENTS = 12
+    MAX_ITERATIONS = 300
 };
-/* A residual above this is never explained by rounding. */
-#define KFE_WORST_RESIDUAL 1e-6
-/* The residual that one solution in single precision can reach. */
-#define KFE_INNER_TOLERANCE 1e-5
 /* The low-rank factor takes at most this share of the memory that is left. */
 #define KFE_FACTOR_SHARE 0.3
 
@@ -64,24 +53,6 @@ static const char *const way_names[KFE_SOLVE_WAYS] = {"", "Cholesky in double pr
                                                       "Cholesky in single precision, divided over the "
                                                       "processes, and conjugate gradients"};
 
-typedef struct solver {
-    kfe_context *ctx;
-    const kfe_i_gram *gram; /* as given */
-    double ridge, tolerance;
-    const double *right;
-    int64_t n, k;
-    double *out;
-    double mean;                /* mean diagonal entry of G */
-    kfe_i_kept kept;            /* a copy of the operator for many passes */
-    const kfe_i_gram *exact;    /* for true residuals */
-    kfe_i_rpcholesky low_rank;  /* {0}: none yet */
-    kfe_i_cg_work *work;        /* NULL until iterations begin */
-    double *residual, *product; /* n × k */
-    double *goals;              /* k */
-    double rounding;            /* the relative residual that rounding alone may leave */
-    kfe_i_solve_report report;
-} solver;
-
 /* What each way is predicted to take; INFINITY: it does not fit in memory. */
 typedef struct plan {
     kfe_i_cost cost;
@@ -89,7 +60,7 @@ typedef struct plan {
     int64_t rank;
 } plan;
 
-static void release(solver *s)
+static void release(kfe_i_solver *s)
 {
     kfe_i_free(s->ctx, s->residual);
     kfe_i_free(s->ctx, s->product);
@@ -99,70 +70,10 @@ static void release(solver *s)
     kfe_i_gram_keep_free(&s->kept);
 }
 
-/* ---- blocks of columns ---- */
-
-static double column_norm(const solver *s, const double *block, int64_t j)
-{
-    double sum = 0;
-
-    for (int64_t i = 0; i < s->n; i++)
-        sum += block[i * s->k + j] * block[i * s->k + j];
-    return sqrt(sum);
-}
-
-static kfe_status allocate(solver *s)
-{
-    kfe_status status = KFE_OK;
-
-    if (s->goals)
-        return KFE_OK;
-    KFE_ALLOC(s->ctx, s->residual, s->n * s->k);
-    KFE_ALLOC(s->ctx, s->product, s->n * s->k);
-    KFE_ALLOC(s->ctx, s->goals, s->k);
-cleanup:
-    return status;
-}
-
-/* residual = right − (G + λI)·out, and the largest relative norm of its columns. Rounding alone may leave about ε‖G‖‖x‖, and ‖G‖
- * is at most the trace. */
-static kfe_status true_residual(solver *s)
-{
-    kfe_status status = kfe_i_gram_times(s->exact, s->out, s->k, s->product);
-    double scale = 4 * DBL_EPSILON * (s->mean * (double)s->n + s->ridge);
-
-    if (status != KFE_OK)
-        return status;
-    for (int64_t i = 0; i < s->n * s->k; i++)
-        s->residual[i] = s->right[i] - s->product[i] - s->ridge * s->out[i];
-    s->report.residual = s->rounding = 0;
-    for (int64_t j = 0; j < s->k; j++) {
-        double right = column_norm(s, s->right, j);
-        if (right > 0) {
-            s->report.residual = fmax(s->report.residual, column_norm(s, s->residual, j) / right);
-            s->rounding = fmax(s->rounding, scale * column_norm(s, s->out, j) / right);
-        }
-    }
-    s->rounding = fmin(s->rounding, KFE_WORST_RESIDUAL);
-    return KFE_OK;
-}
-
-static int solved(const solver *s)
-{
-    return s->report.residual <= fmax(s->tolerance, s->rounding);
-}
-
-/* The solution is zero, and so the residual is the right-hand side. */
-static void start_over(solver *s)
-{
-    memset(s->out, 0, (size_t)(s->n * s->k) * sizeof *s->out);
-    memcpy(s->residual, s->right, (size_t)(s->n * s->k) * sizeof *s->residual);
-    s->report.residual = 1;
-}
-
 /* ---- Cholesky in double precision ---- */
 
 /* Whether the processes of a cluster factor the matrix together: if that is predicted to be faster, or no process can hold it. */
-static int is_divided(const solver *s)
+static int is_divided(const kfe_i_solver *s)
 {
     double whole = 8.0 * (double)s->n * (double)s->n;
 
@@ -171,7 +82,7 @@ static int is_divided(const solver *s)
 }
 
 /* Leaves `out` as it was if the matrix is not positive definite. */
-static kfe_status solve_f64(solver *s)
+static kfe_status solve_f64(kfe_i_solver *s)
 {
     kfe_status status = KFE_OK;
     double *matrix = NULL;
@@ -200,83 +111,9 @@ cleanup:
     return status;
 }
 
-/* ---- iterations ---- */
+/* ---- Cholesky in single precision ---- */
 
-static void set_goals(solver *s, int single)
-{
-    for (int64_t j = 0; j < s->k; j++) {
-        double wanted = 0.5 * s->tolerance * column_norm(s, s->right, j);
-        double possible = single ? KFE_INNER_TOLERANCE * column_norm(s, s->residual, j) : 0;
-        s->goals[j] = fmax(wanted, possible);
-    }
-}
-
-/* Solves for the residual and corrects `out`, again and again while that helps. *end says how the last solve ended. */
-static kfe_status refine(solver *s, kfe_i_cg_problem *problem, kfe_i_cg_end *end)
-{
-    kfe_status status = KFE_OK;
-    int single = problem->gram != s->exact && kfe_i_gram_is_single(problem->gram);
-    double before = INFINITY;
-
-    if (!s->work)
-        KFE_TRY(kfe_i_cg_work_new(s->ctx, s->n, s->k, &s->work));
-    for (int pass = 0; pass < MAX_REFINEMENTS; pass++) {
-        if (s->report.residual <= s->tolerance || s->report.residual >= 0.5 * before)
-            break;
-        before = s->report.residual;
-        set_goals(s, single);
-        problem->goals = s->goals;
-        KFE_TRY(kfe_i_block_cg(problem, s->work, s->residual, s->out, end, &s->report.iterations));
-        KFE_TRY(true_residual(s));
-        if (*end == KFE_CG_LOSING || *end == KFE_CG_INDEFINITE)
-            break;
-    }
-cleanup:
-    return status;
-}
-
-/* Plain iterative refinement, out += M⁻¹·residual, while a step gains a digit: it needs one product fewer than conjugate
- * gradients. A step that makes things worse is the end of it, and of what it did. */
-static kfe_status correct(solver *s, kfe_i_preconditioner inverse)
-{
-    enum { MOST_STEPS = 6 };
-    kfe_status status = KFE_OK;
-    double before = INFINITY;
-
-    for (int step = 0; step < MOST_STEPS && s->report.residual > s->tolerance; step++) {
-        if (!(s->report.residual <= 0.1 * before))
-            break;
-        before = s->report.residual;
-        KFE_TRY(kfe_i_checkpoint(s->ctx, "solving", s->report.iterations++, 0));
-        KFE_TRY(inverse.apply(inverse.state, s->k, s->residual, s->product));
-        for (int64_t i = 0; i < s->n * s->k; i++)
-            s->out[i] += s->product[i];
-        KFE_TRY(true_residual(s));
-    }
-    if (!(s->report.residual <= 1))
-        start_over(s);
-cleanup:
-    return status;
-}
-
-static kfe_status correct_and_refine(solver *s, kfe_i_preconditioner inverse)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_cg_end end = KFE_CG_CONVERGED;
-    kfe_i_cg_problem problem = {.gram = s->exact,
-                                .ridge = s->ridge,
-                                .k = s->k,
-                                .preconditioner = inverse,
-                                .most = FACTOR_ITERATIONS,
-                                .rival = INFINITY};
-
-    KFE_TRY(correct(s, inverse));
-    KFE_TRY(refine(s, &problem, &end));
-cleanup:
-    return status;
-}
-
-static kfe_status solve_f32(solver *s)
+static kfe_status solve_f32(kfe_i_solver *s)
 {
     kfe_status status = KFE_OK;
     kfe_i_single_factor factor = {0};
@@ -285,14 +122,14 @@ static kfe_status solve_f32(solver *s)
     KFE_TRY(kfe_i_single_factor_new(s->exact, s->ridge, s->k, &factor, &definite));
     if (!definite)
         return KFE_OK;
-    KFE_TRY(correct_and_refine(s, kfe_i_single_preconditioner(&factor)));
+    KFE_TRY(kfe_i_solver_correct(s, kfe_i_single_preconditioner(&factor)));
     s->report.way = KFE_SOLVE_F32;
 cleanup:
     kfe_i_single_factor_free(&factor);
     return status;
 }
 
-static kfe_status solve_divided(solver *s)
+static kfe_status solve_divided(kfe_i_solver *s)
 {
     kfe_status status = KFE_OK;
     kfe_i_divided_factor factor = {0};
@@ -301,12 +138,14 @@ static kfe_status solve_divided(solver *s)
     KFE_TRY(kfe_i_divided_factor_new(s->exact, s->ridge, s->k, &factor, &definite));
     if (!definite)
         return KFE_OK;
-    KFE_TRY(correct_and_refine(s, kfe_i_divided_preconditioner(&factor)));
+    KFE_TRY(kfe_i_solver_correct(s, kfe_i_divided_preconditioner(&factor)));
     s->report.way = KFE_SOLVE_DIVIDED;
 cleanup:
     kfe_i_divided_factor_free(&factor);
     return status;
 }
+
+/* ---- conjugate gradients ---- */
 
 static kfe_i_solve_way fastest_factor(const plan *p)
 {
@@ -316,7 +155,7 @@ static kfe_i_solve_way fastest_factor(const plan *p)
     return p->seconds[single] <= p->seconds[KFE_SOLVE_F64] ? single : KFE_SOLVE_F64;
 }
 
-static kfe_status solve_cg(solver *s, const plan *p)
+static kfe_status solve_cg(kfe_i_solver *s, const plan *p)
 {
     kfe_status status = KFE_OK;
     kfe_i_woodbury woodbury = {0};
@@ -325,14 +164,14 @@ static kfe_status solve_cg(solver *s, const plan *p)
 
     KFE_TRY(kfe_i_rpcholesky_grow(fast, p->rank, s->ridge, &s->low_rank));
     s->report.rank = s->low_rank.rank;
-    KFE_TRY(kfe_i_woodbury_new(&s->low_rank, s->ridge, s->k, &woodbury));
+    KFE_TRY(kfe_i_woodbury_new(&s->low_rank, s->ridge, s->k, kfe_i_own_share(s->ctx), &woodbury));
     kfe_i_cg_problem problem = {.gram = fast,
                                 .ridge = s->ridge,
                                 .k = s->k,
                                 .preconditioner = kfe_i_woodbury_preconditioner(&woodbury),
                                 .most = MAX_ITERATIONS,
                                 .rival = p->seconds[fastest_factor(p)]};
-    KFE_TRY(refine(s, &problem, &end));
+    KFE_TRY(kfe_i_solver_iterate(s, &problem, &end));
     s->report.way = KFE_SOLVE_CG;
     if (end == KFE_CG_LOSING)
         kfe_i_log(s->ctx, KFE_LOG_INFO,
@@ -348,12 +187,12 @@ cleanup:
 /* ---- the choice ---- */
 
 /* The blocks of all ways, and the workspace of the operator, about another block for each thread. */
-static double block_bytes(const solver *s)
+static double block_bytes(const kfe_i_solver *s)
 {
     return 8.0 * (double)s->n * (7.0 + kfe_context_threads(s->ctx)) * (double)s->k;
 }
 
-static double f64_bytes(const solver *s)
+static double f64_bytes(const kfe_i_solver *s)
 {
     double matrix =
         is_divided(s) ? kfe_i_cluster_solve_bytes(s->ctx, s->n, s->k) : 8.0 * (double)s->n * (double)s->n;
@@ -361,28 +200,28 @@ static double f64_bytes(const solver *s)
     return matrix + block_bytes(s);
 }
 
-static double f32_bytes(const solver *s)
+static double f32_bytes(const kfe_i_solver *s)
 {
     return kfe_i_single_factor_bytes(s->n, s->k) + block_bytes(s);
 }
 
-static double divided_bytes(const solver *s)
+static double divided_bytes(const kfe_i_solver *s)
 {
     return kfe_i_divided_factor_bytes(kfe_i_ranks(s->ctx), s->n, s->k) + block_bytes(s);
 }
 
-static double factor_bytes(const solver *s, kfe_i_solve_way way)
+static double factor_bytes(const kfe_i_solver *s, kfe_i_solve_way way)
 {
     return way == KFE_SOLVE_F32 ? f32_bytes(s) : way == KFE_SOLVE_DIVIDED ? divided_bytes(s) : f64_bytes(s);
 }
 
-static int fits(const solver *s, double bytes)
+static int fits(const kfe_i_solver *s, double bytes)
 {
     return bytes <= (double)kfe_i_memory_left(s->ctx);
 }
 
 /* Columns that a low-rank factor may have: n/4, or what fits. */
-static int64_t affordable_rank(const solver *s)
+static int64_t affordable_rank(const kfe_i_solver *s)
 {
     double fits = KFE_FACTOR_SHARE * (double)kfe_i_memory_left(s->ctx) / (8 * (double)s->n);
     double most = fmin(fits, (double)s->n / 4);
@@ -391,7 +230,7 @@ static int64_t affordable_rank(const solver *s)
 }
 
 /* The decay of the spectrum, from factors of two small ranks. */
-static kfe_status probe(solver *s, int64_t most, kfe_i_decay *out)
+static kfe_status probe(kfe_i_solver *s, int64_t most, kfe_i_decay *out)
 {
     kfe_status status = KFE_OK;
     int64_t rank = s->n / 64;
@@ -413,7 +252,7 @@ cleanup:
 
 /* Keeps the matrix in double precision if there is room for it beside `reserve` bytes; the ways that factor it make
  * only a few passes and do not gain from less. */
-static kfe_status keep_exact(solver *s, double reserve)
+static kfe_status keep_exact(kfe_i_solver *s, double reserve)
 {
     kfe_status status = KFE_OK;
 
@@ -425,7 +264,7 @@ cleanup:
     return status;
 }
 
-static kfe_status keep_for_iterations(solver *s, int64_t rank)
+static kfe_status keep_for_iterations(kfe_i_solver *s, int64_t rank)
 {
     kfe_status status = KFE_OK;
 
@@ -438,7 +277,7 @@ cleanup:
 }
 
 /* The predictions for all ways. Evaluates the matrix once if it fits. */
-static kfe_status make_plan(solver *s, plan *p)
+static kfe_status make_plan(kfe_i_solver *s, plan *p)
 {
     kfe_status status = KFE_OK;
     kfe_i_decay decay = {0};
@@ -469,7 +308,7 @@ static kfe_i_solve_way fastest(const plan *p)
     return KFE_DOUBT * p->seconds[KFE_SOLVE_CG] < p->seconds[direct] ? KFE_SOLVE_CG : direct;
 }
 
-static void log_plan(const solver *s, const plan *p, kfe_i_solve_way way)
+static void log_plan(const kfe_i_solver *s, const plan *p, kfe_i_solve_way way)
 {
     char text[128];
     size_t length = 0;
@@ -491,7 +330,7 @@ static void log_plan(const solver *s, const plan *p, kfe_i_solve_way way)
 
 /* ---- all together ---- */
 
-static kfe_status run_way(solver *s, const plan *p, kfe_i_solve_way way)
+static kfe_status run_way(kfe_i_solver *s, const plan *p, kfe_i_solve_way way)
 {
     kfe_status status = KFE_OK;
 
@@ -505,18 +344,18 @@ static kfe_status run_way(solver *s, const plan *p, kfe_i_solve_way way)
     if (way == KFE_SOLVE_DIVIDED)
         return solve_divided(s);
     KFE_TRY(solve_f64(s));
-    KFE_TRY(true_residual(s));
+    KFE_TRY(kfe_i_true_residual(s));
 cleanup:
     return status;
 }
 
-static void drop_copy(solver *s)
+static void drop_copy(kfe_i_solver *s)
 {
     kfe_i_gram_keep_free(&s->kept);
     s->kept.gram = s->exact = s->gram;
 }
 
-static kfe_status run_single_factor(solver *s, const plan *p)
+static kfe_status run_single_factor(kfe_i_solver *s, const plan *p)
 {
     if (kfe_i_ranks(s->ctx) > 1 && fits(s, divided_bytes(s)))
         return run_way(s, p, KFE_SOLVE_DIVIDED);
@@ -525,43 +364,43 @@ static kfe_status run_single_factor(solver *s, const plan *p)
 
 /* Tries a way and, if it does not reach the tolerance, those that remain: each factorisation is more robust than what
  * comes before it. */
-static kfe_status run_ways(solver *s, const plan *p, kfe_i_solve_way way)
+static kfe_status run_ways(kfe_i_solver *s, const plan *p, kfe_i_solve_way way)
 {
     kfe_status status = run_way(s, p, way);
 
-    if (status == KFE_OK && !solved(s) && way == KFE_SOLVE_CG) {
+    if (status == KFE_OK && !kfe_i_is_solved(s) && way == KFE_SOLVE_CG) {
         if (!kfe_i_gram_is_single(s->kept.gram) || s->kept.gram == s->gram)
             s->exact = s->kept.gram;
         else
             drop_copy(s);
         status = run_single_factor(s, p);
     }
-    if (status != KFE_OK || solved(s) || way == KFE_SOLVE_F64 || !fits(s, f64_bytes(s)))
+    if (status != KFE_OK || kfe_i_is_solved(s) || way == KFE_SOLVE_F64 || !fits(s, f64_bytes(s)))
         return status;
     status = run_way(s, p, KFE_SOLVE_F64);
     return status == KFE_ENUMERIC ? KFE_OK : status; /* what the iterations reached is reported */
 }
 
-static kfe_status begin(solver *s)
+static kfe_status begin(kfe_i_solver *s)
 {
     kfe_status status = KFE_OK;
 
     s->kept.gram = s->exact = s->gram;
-    KFE_TRY(allocate(s));
+    KFE_TRY(kfe_i_solver_allocate(s));
     KFE_TRY(kfe_i_gram_mean_diagonal(s->gram, &s->mean));
-    start_over(s);
+    kfe_i_solver_start_over(s);
 cleanup:
     return status;
 }
 
 /* The least that iterations need; more only makes them faster. */
-static kfe_status check_memory(const solver *s)
+static kfe_status check_memory(const kfe_i_solver *s)
 {
     return kfe_i_check_memory(s->ctx, block_bytes(s) + 8.0 * (double)s->n * 128,
                               "solving for so many right-hand sides", "raise {memory}");
 }
 
-static kfe_status choose_and_run(solver *s, kfe_i_solve_way way)
+static kfe_status choose_and_run(kfe_i_solver *s, kfe_i_solve_way way)
 {
     kfe_status status = KFE_OK;
     plan p = {.seconds = {INFINITY, INFINITY, INFINITY, INFINITY, INFINITY}};
@@ -580,7 +419,7 @@ static kfe_status choose_and_run(solver *s, kfe_i_solve_way way)
     }
     s->report.first = way;
     KFE_TRY(run_ways(s, &p, way));
-    if (!solved(s))
+    if (!kfe_i_is_solved(s))
         KFE_FAIL(s->ctx, KFE_ENUMERIC,
                  "the solver reached a relative residual of %.1e, not %.1e; increase the ridge",
                  s->report.residual, s->tolerance);
@@ -589,7 +428,7 @@ cleanup:
 }
 
 /* Up to DIRECT_SIZE: Cholesky, and the residual only for callers that want it. */
-static kfe_status solve_small(solver *s, int measured)
+static kfe_status solve_small(kfe_i_solver *s, int measured)
 {
     kfe_status status = KFE_OK;
 
@@ -597,8 +436,8 @@ static kfe_status solve_small(solver *s, int measured)
     KFE_TRY(solve_f64(s));
     if (!measured)
         return KFE_OK;
-    KFE_TRY(allocate(s));
-    KFE_TRY(true_residual(s));
+    KFE_TRY(kfe_i_solver_allocate(s));
+    KFE_TRY(kfe_i_true_residual(s));
 cleanup:
     return status;
 }
@@ -606,14 +445,14 @@ cleanup:
 kfe_status kfe_i_gram_solve_by(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
                                double tolerance, double *out, kfe_i_solve_way way, kfe_i_solve_report *report)
 {
-    solver s = {.ctx = gram->ctx,
-                .gram = gram,
-                .ridge = ridge,
-                .tolerance = tolerance,
-                .right = right,
-                .n = gram->size,
-                .k = k,
-                .out = out};
+    kfe_i_solver s = {.ctx = gram->ctx,
+                      .gram = gram,
+                      .ridge = ridge,
+                      .tolerance = tolerance,
+                      .right = right,
+                      .n = gram->size,
+                      .k = k,
+                      .out = out};
     kfe_i_stamp start = kfe_i_start_clock(s.ctx);
     int done = 0;
     int small = way == KFE_SOLVE_AUTO && gram->size <= DIRECT_SIZE;

@@ -2,27 +2,43 @@
 /* The low-rank preconditioner FFᵀ + λI of conjugate gradients; solve.c uses it where no factorisation pays. */
 #include <string.h>
 
+#include "core/cluster.h"
 #include "core/memory.h"
 #include "gram/dense/basis.h"
 #include "gram/dense/linalg.h"
 #include "gram/solve/precondition.h"
 
-static kfe_i_columns factor_of(const kfe_i_rpcholesky *f)
+/* The rows of F that this process multiplies; the processes of a cluster divide them. */
+static kfe_i_columns own_factor(const kfe_i_woodbury *w)
 {
-    return kfe_i_strided(f->factor, f->rank, f->capacity);
+    const kfe_i_rpcholesky *f = w->low_rank;
+
+    return kfe_i_strided(f->factor + w->first * f->capacity, f->rank, f->capacity);
 }
 
-kfe_status kfe_i_woodbury_new(const kfe_i_rpcholesky *low_rank, double ridge, int64_t k, kfe_i_woodbury *out)
+/* out (rank × b.count) = Fᵀb, for b with the rows of this process. */
+static kfe_status times_transposed(const kfe_i_woodbury *w, kfe_i_columns b, double *out)
+{
+    kfe_i_inner_products(w->own, own_factor(w), b, out);
+    return w->own < w->low_rank->rows ? kfe_i_cluster_sum(w->ctx, out, w->low_rank->rank * b.count) : KFE_OK;
+}
+
+kfe_status kfe_i_woodbury_new(const kfe_i_rpcholesky *low_rank, double ridge, int64_t k, kfe_i_share share,
+                              kfe_i_woodbury *out)
 {
     kfe_status status = KFE_OK;
     int64_t r = low_rank->rank;
 
     *out = (kfe_i_woodbury){.ctx = low_rank->ctx, .low_rank = low_rank};
+    if (low_rank->rows < share.ranks)
+        share = (kfe_i_share){0, 1};
+    out->first = kfe_i_share_begin(low_rank->rows, share.rank, share.ranks);
+    out->own = kfe_i_share_begin(low_rank->rows, share.rank + 1, share.ranks) - out->first;
     KFE_ALLOC(out->ctx, out->core, r * r + 1);
     KFE_ALLOC(out->ctx, out->small, r * k + 1);
     if (r == 0)
         return KFE_OK;
-    kfe_i_inner_products(low_rank->rows, factor_of(low_rank), factor_of(low_rank), out->core);
+    KFE_TRY(times_transposed(out, own_factor(out), out->core));
     for (int64_t i = 0; i < r; i++)
         out->core[i * r + i] += ridge;
     KFE_TRY(kfe_i_cholesky(out->ctx, r, out->core, "the preconditioner"));
@@ -42,17 +58,21 @@ void kfe_i_woodbury_free(kfe_i_woodbury *woodbury)
 /* z = λ(FFᵀ + λI)⁻¹ x; the factor λ keeps z of the size of x. */
 static kfe_status apply(void *state, int64_t k, const double *x, double *z)
 {
-    kfe_i_woodbury *w = state;
+    kfe_status status = KFE_OK;
+    const kfe_i_woodbury *w = state;
     int64_t n = w->low_rank->rows;
     int64_t r = w->low_rank->rank;
 
     memcpy(z, x, (size_t)(n * k) * sizeof *z);
     if (r == 0)
         return KFE_OK;
-    kfe_i_inner_products(n, factor_of(w->low_rank), kfe_i_packed(x, k), w->small);
+    KFE_TRY(times_transposed(w, kfe_i_packed(x + w->first * k, k), w->small));
     kfe_i_solve_cholesky(r, w->core, k, w->small);
-    kfe_i_combine(n, -1, factor_of(w->low_rank), kfe_i_packed(w->small, k), 1, z);
-    return KFE_OK;
+    kfe_i_combine(w->own, -1, own_factor(w), kfe_i_packed(w->small, k), 1, z + w->first * k);
+    if (w->own < n)
+        KFE_TRY(kfe_i_cluster_gather_rows(w->ctx, z, n, k));
+cleanup:
+    return status;
 }
 
 kfe_i_preconditioner kfe_i_woodbury_preconditioner(kfe_i_woodbury *woodbury)

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The true residual of a solution, and corrections until it is small enough; solve.c uses them.
+ *
+ * Iterations may use a copy of the operator in single precision. An outer loop then computes the true residual in double
+ * precision and solves for the correction until it is small enough (iterative refinement). The residual that is
+ * reported is always the true one.
+ */
+#include "gram/solve/refine.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+enum {
+    FACTOR_ITERATIONS = 60, /* with a factorisation as the preconditioner */
+    MAX_REFINEMENTS = 12
+};
+/* A residual above this is never explained by rounding. */
+#define KFE_WORST_RESIDUAL 1e-6
+/* The residual that one solution in single precision can reach. */
+#define KFE_INNER_TOLERANCE 1e-5
+
+/* ---- blocks of columns ---- */
+
+static double column_norm(const kfe_i_solver *s, const double *block, int64_t j)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < s->n; i++)
+        sum += block[i * s->k + j] * block[i * s->k + j];
+    return sqrt(sum);
+}
+
+kfe_status kfe_i_solver_allocate(kfe_i_solver *s)
+{
+    kfe_status status = KFE_OK;
+
+    if (s->goals)
+        return KFE_OK;
+    KFE_ALLOC(s->ctx, s->residual, s->n * s->k);
+    KFE_ALLOC(s->ctx, s->product, s->n * s->k);
+    KFE_ALLOC(s->ctx, s->goals, s->k);
+cleanup:
+    return status;
+}
+
+/* residual = right − (G + λI)·out, and the largest relative norm of its columns. Rounding alone may leave about ε‖G‖‖x‖, and ‖G‖
+ * is at most the trace. */
+kfe_status kfe_i_true_residual(kfe_i_solver *s)
+{
+    kfe_status status = kfe_i_gram_times(s->exact, s->out, s->k, s->product);
+    double scale = 4 * DBL_EPSILON * (s->mean * (double)s->n + s->ridge);
+
+    if (status != KFE_OK)
+        return status;
+    for (int64_t i = 0; i < s->n * s->k; i++)
+        s->residual[i] = s->right[i] - s->product[i] - s->ridge * s->out[i];
+    s->report.residual = s->rounding = 0;
+    for (int64_t j = 0; j < s->k; j++) {
+        double right = column_norm(s, s->right, j);
+        if (right > 0) {
+            s->report.residual = fmax(s->report.residual, column_norm(s, s->residual, j) / right);
+            s->rounding = fmax(s->rounding, scale * column_norm(s, s->out, j) / right);
+        }
+    }
+    s->rounding = fmin(s->rounding, KFE_WORST_RESIDUAL);
+    return KFE_OK;
+}
+
+int kfe_i_is_solved(const kfe_i_solver *s)
+{
+    return s->report.residual <= fmax(s->tolerance, s->rounding);
+}
+
+/* The solution is zero, and so the residual is the right-hand side. */
+void kfe_i_solver_start_over(kfe_i_solver *s)
+{
+    memset(s->out, 0, (size_t)(s->n * s->k) * sizeof *s->out);
+    memcpy(s->residual, s->right, (size_t)(s->n * s->k) * sizeof *s->residual);
+    s->report.residual = 1;
+}
+
+/* ---- iterations ---- */
+
+static void set_goals(kfe_i_solver *s, int single)
+{
+    for (int64_t j = 0; j < s->k; j++) {
+        double wanted = 0.5 * s->tolerance * column_norm(s, s->right, j);
+        double possible = single ? KFE_INNER_TOLERANCE * column_norm(s, s->residual, j) : 0;
+        s->goals[j] = fmax(wanted, possible);
+    }
+}
+
+/* Solves for the residual and corrects `out`, again and again while that helps. *end says how the last solve ended. */
+kfe_status kfe_i_solver_iterate(kfe_i_solver *s, kfe_i_cg_problem *problem, kfe_i_cg_end *end)
+{
+    kfe_status status = KFE_OK;
+    int single = problem->gram != s->exact && kfe_i_gram_is_single(problem->gram);
+    double before = INFINITY;
+
+    if (!s->work)
+        KFE_TRY(kfe_i_cg_work_new(s->ctx, s->n, s->k, &s->work));
+    for (int pass = 0; pass < MAX_REFINEMENTS; pass++) {
+        if (s->report.residual <= s->tolerance || s->report.residual >= 0.5 * before)
+            break;
+        before = s->report.residual;
+        set_goals(s, single);
+        problem->goals = s->goals;
+        KFE_TRY(kfe_i_block_cg(problem, s->work, s->residual, s->out, end, &s->report.iterations));
+        KFE_TRY(kfe_i_true_residual(s));
+        if (*end == KFE_CG_LOSING || *end == KFE_CG_INDEFINITE)
+            break;
+    }
+cleanup:
+    return status;
+}
+
+/* Plain iterative refinement, out += M⁻¹·residual, while a step gains a digit: it needs one product fewer than conjugate
+ * gradients. A step that makes things worse is the end of it, and of what it did. */
+static kfe_status correct(kfe_i_solver *s, kfe_i_preconditioner inverse)
+{
+    enum { MOST_STEPS = 6 };
+    kfe_status status = KFE_OK;
+    double before = INFINITY;
+
+    for (int step = 0; step < MOST_STEPS && s->report.residual > s->tolerance; step++) {
+        if (!(s->report.residual <= 0.1 * before))
+            break;
+        before = s->report.residual;
+        KFE_TRY(kfe_i_checkpoint(s->ctx, "solving", s->report.iterations++, 0));
+        KFE_TRY(inverse.apply(inverse.state, s->k, s->residual, s->product));
+        for (int64_t i = 0; i < s->n * s->k; i++)
+            s->out[i] += s->product[i];
+        KFE_TRY(kfe_i_true_residual(s));
+    }
+    if (!(s->report.residual <= 1))
+        kfe_i_solver_start_over(s);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_solver_correct(kfe_i_solver *s, kfe_i_preconditioner inverse)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_cg_end end = KFE_CG_CONVERGED;
+    kfe_i_cg_problem problem = {.gram = s->exact,
+                                .ridge = s->ridge,
+                                .k = s->k,
+                                .preconditioner = inverse,
+                                .most = FACTOR_ITERATIONS,
+                                .rival = INFINITY};
+
+    KFE_TRY(correct(s, inverse));
+    KFE_TRY(kfe_i_solver_iterate(s, &problem, &end));
+cleanup:
+    return status;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Correct a solution of (G + λI)B = R until its true residual is small enough. */
+#ifndef KFE_GRAM_SOLVE_REFINE_H
+#define KFE_GRAM_SOLVE_REFINE_H
+
+#include "gram/solve/block_cg.h"
+#include "gram/solve/solve.h"
+
+/* A system on its way to the solution. */
+typedef struct kfe_i_solver {
+    kfe_context *ctx;
+    const kfe_i_gram *gram; /* as given */
+    double ridge, tolerance;
+    const double *right;
+    int64_t n, k;
+    double *out;
+    double mean;                /* mean diagonal entry of G */
+    kfe_i_kept kept;            /* a copy of the operator for many passes */
+    const kfe_i_gram *exact;    /* for true residuals */
+    kfe_i_rpcholesky low_rank;  /* {0}: none yet */
+    kfe_i_cg_work *work;        /* NULL until iterations begin */
+    double *residual, *product; /* n × k */
+    double *goals;              /* k */
+    double rounding;            /* the relative residual that rounding alone may leave */
+    kfe_i_solve_report report;
+} kfe_i_solver;
+
+/* Memory for residuals. */
+kfe_status kfe_i_solver_allocate(kfe_i_solver *s);
+/* The solution is zero, and so the residual is the right-hand side. */
+void kfe_i_solver_start_over(kfe_i_solver *s);
+/* residual = right − (G + λI)·out, and the largest relative norm of its columns. */
+kfe_status kfe_i_true_residual(kfe_i_solver *s);
+/* Whether that is within the tolerance, or as small as rounding allows. */
+int kfe_i_is_solved(const kfe_i_solver *s);
+/* Conjugate gradients for the residual, which correct `out`, again and again while that helps. *end says how the last ones ended. */
+kfe_status kfe_i_solver_iterate(kfe_i_solver *s, kfe_i_cg_problem *problem, kfe_i_cg_end *end);
+/* Corrections by an approximate inverse: plain ones first, then as the preconditioner of conjugate gradients. */
+kfe_status kfe_i_solver_correct(kfe_i_solver *s, kfe_i_preconditioner inverse);
+
+#endif
