@@ -265,6 +265,26 @@ static void test_decay_decides(void **state)
     assert_true(kfe_i_cg_iterations(1, 1e-10) < kfe_i_cg_iterations(100, 1e-10));
 }
 
+/* Processes factor together if messages are not too slow for that, and in no less than their part of the time. */
+static void test_messages_decide(void **state)
+{
+    kfe_i_cost cost = {.n = 2e4, .k = 10, .entry_bytes = 8, .ridge = 1, .mean = 1, .ranks = 4, .dealt = 4};
+    kfe_i_decay decay = {100, 19000, 0.1};
+    (void)state;
+
+    cost.tolerance = KFE_TOLERANCE;
+    cost.rates = (kfe_i_rates){.threads = 1, .dgemm = 1e11, .sgemm = 2e11, .dpotrf = 5e10, .spftrf = 1e11};
+    cost.rates.bytes = 2e10;
+    cost.rates.gathered = 2e9;
+    cost.rates.message = 2e-5;
+    double whole = kfe_i_f32_seconds(&cost, &decay);
+    double divided = kfe_i_divided_seconds(&cost, &decay);
+    assert_true(divided < 0.6 * whole && divided > whole / 4);
+    cost.dealt = 1; /* every process has the matrix */
+    cost.rates.gathered = 1e7;
+    assert_true(kfe_i_divided_seconds(&cost, &decay) > kfe_i_f32_seconds(&cost, &decay));
+}
+
 /* ---- predicted against measured seconds ---- */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -328,6 +348,7 @@ int main(void)
         cmocka_unit_test(test_among),
         cmocka_unit_test(test_rates),
         cmocka_unit_test(test_decay_decides),
+        cmocka_unit_test(test_messages_decide),
         cmocka_unit_test(test_predictions),
     };
     return cmocka_run_group_tests(tests, support_single_setup, support_context_teardown);

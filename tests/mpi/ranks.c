@@ -11,7 +11,9 @@
 #include "core/memory.h"
 #include "gram/cluster/cluster_solve.h"
 #include "gram/cluster/dealt.h"
+#include "gram/cluster/divided_factor.h"
 #include "gram/dense/symmetric.h"
+#include "gram/solve/solve.h"
 #include "support/points.h"
 #include "support/tolerance.h"
 
@@ -317,6 +319,90 @@ static void test_systems_are_solved_together(void **state)
     }
 }
 
+/* The ways that divide their work, against the operator of one process: the residual is what they were asked for, and all ranks have the
+ * bits of rank 0. A factor in single precision is wrong by about √n·2⁻²³·n/ridge < 0.01, so that every correction gains two digits. */
+static void check_way(const pair *p, const kfe_i_gram *one, const kfe_i_gram *all, kfe_i_solve_way way)
+{
+    enum { RIGHT = 3, MOST_CORRECTIONS = 5 };
+    int64_t n = p->table.rows;
+    const double ridge = 0.5;
+    kfe_i_solve_report report = {0};
+    double *right = support_random(4, n * RIGHT);
+    double *x = support_random(5, n * RIGHT);
+    double *other = support_random(6, n * RIGHT);
+
+    assert_ok(p->together, kfe_i_gram_solve_by(all, ridge, right, RIGHT, KFE_TOLERANCE, x, way, &report));
+    assert_int_equal(report.way, way);
+    if (way == KFE_SOLVE_DIVIDED)
+        assert_in_range(report.iterations, 1, MOST_CORRECTIONS);
+    assert_ok(p->alone, kfe_i_gram_times(one, x, RIGHT, other));
+    for (int64_t j = 0; j < RIGHT; j++) {
+        double error = 0, norm = 0;
+        for (int64_t i = j; i < n * RIGHT; i += RIGHT) {
+            error += pow(right[i] - other[i] - ridge * x[i], 2);
+            norm += right[i] * right[i];
+        }
+        assert_true(sqrt(error) <= 2 * KFE_TOLERANCE * sqrt(norm));
+    }
+    memcpy(other, x, (size_t)(n * RIGHT) * sizeof *x);
+    assert_ok(p->together, kfe_i_cluster_broadcast(p->together, 0, other, n * RIGHT * (int64_t)sizeof *x));
+    assert_memory_equal(x, other, (size_t)(n * RIGHT) * sizeof *x);
+    free(right);
+    free(x);
+    free(other);
+}
+
+/* Sizes: fewer rows than processes, than a panel, than a step, than two strips of all, and more. */
+static void test_ways_divide_their_work(void **state)
+{
+    static const int64_t sizes[] = {1, 2, 65, 300, 1100, 2100};
+
+    (void)state;
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        pair p;
+        kfe_i_gram *one = NULL;
+        kfe_i_gram *all = NULL;
+        pair_open(&p, sizes[s], 0, "rbf:gamma=0.3");
+        check_way(&p, p.one, p.all, KFE_SOLVE_DIVIDED);
+        if (sizes[s] > 2) {
+            assert_ok(p.alone, kfe_i_gram_centred(p.alone, p.one, &one));
+            assert_ok(p.together, kfe_i_gram_centred(p.together, p.all, &all));
+            check_way(&p, one, all, KFE_SOLVE_DIVIDED);
+            check_way(&p, one, all, KFE_SOLVE_CG);
+        }
+        kfe_i_gram_free(one);
+        kfe_i_gram_free(all);
+        pair_close(&p);
+    }
+}
+
+/* (2n² + 512n)(p − 1)/p bytes for each process (divided_factor.c), averaged over them; and no factor of an indefinite matrix. */
+static void test_factor_sends_what_the_formula_says(void **state)
+{
+    enum { ROWS = 2100 };
+    pair p;
+    kfe_cluster_info before, after;
+    kfe_i_divided_factor factor = {0};
+    int definite = 0;
+
+    (void)state;
+    pair_open(&p, ROWS, 0, "rbf:gamma=0.3");
+    const kfe_i_cluster *cluster = p.together->cluster;
+    cluster->table->info(cluster->handle, &before);
+    assert_ok(p.together, kfe_i_divided_factor_new(p.all, 0.5, 1, &factor, &definite));
+    assert_true(definite);
+    cluster->table->info(cluster->handle, &after);
+    double sent = (double)(after.bytes_sent - before.bytes_sent);
+    assert_ok(p.together, kfe_i_cluster_sum(p.together, &sent, 1));
+    double ranks = kfe_context_ranks(p.together);
+    double formula = (2.0 * ROWS * ROWS + 512.0 * ROWS) * (ranks - 1) / ranks;
+    assert_true(sent / ranks <= 1.02 * formula && sent / ranks >= 0.98 * formula);
+    kfe_i_divided_factor_free(&factor);
+    assert_ok(p.together, kfe_i_divided_factor_new(p.all, -0.9, 1, &factor, &definite));
+    assert_false(definite);
+    pair_close(&p);
+}
+
 /* ---- failures ---- */
 
 /* One process fails while the others wait in a collective call: all learn why, and can go on. */
@@ -370,6 +456,8 @@ int main(void)
         cmocka_unit_test(test_products_send_what_the_formula_says),
         cmocka_unit_test(test_long_messages_pass_in_parts),
         cmocka_unit_test(test_systems_are_solved_together),
+        cmocka_unit_test(test_ways_divide_their_work),
+        cmocka_unit_test(test_factor_sends_what_the_formula_says),
         cmocka_unit_test(test_differing_data_is_refused),
         cmocka_unit_test(test_failure_of_one_reaches_all),
     };
