@@ -116,11 +116,11 @@ static int is_plain(const kfe_data *data)
 /* Whether all numbers are at most `largest`; NaN is not. */
 static int are_within(const double *x, int64_t count, double largest)
 {
-    double beyond = 0;
+    int64_t beyond = 0;
 
-#pragma omp simd reduction(+ : beyond)
+#pragma omp simd reduction(| : beyond)
     for (int64_t j = 0; j < count; j++)
-        beyond += fabs(x[j]) <= largest ? 0.0 : 1.0;
+        beyond |= fabs(x[j]) <= largest ? 0 : 1;
     return beyond == 0;
 }
 

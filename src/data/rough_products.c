@@ -2,7 +2,8 @@
 /*
  * Products with the scatter of columns (rough_sums.h), on what rough_sums.c has made; called through kfe_i_sums_times.
  *
- * Products in double precision, Z += X_bᵀ(X_bWᵀ), read a block of rows twice while it is in the cache. Time O(ndk) for k exact products.
+ * Products in double precision, Z += X_bᵀ(X_bWᵀ), read a block of rows twice while it is in the cache (rough_loops.c). Time O(ndk) for k
+ * exact products.
  */
 #include <cblas.h>
 #include <math.h>
@@ -13,33 +14,40 @@
 
 /* A direction that loses more than this by orthogonalisation depends on those before it. */
 #define LEAST_NEW 1e-10
-/* Directions at this distance from those whose products are remembered have no part of their own. */
-#define NO_DISTANCE 1e-10
 
 /* ---- products in double precision ---- */
 
-/* p->along (count × cols) += (X_b(X_b − 1·mean)Wᵀ)ᵀ for the rows of a block; ahead[count] = Wᵀ·mean. */
+/* Tile t of `tiles` (cols × KFE_ROUGH_TILE each) has rows t·KFE_ROUGH_TILE … of w (count × cols) as columns; zeros beyond the last. */
+static void make_tiles(int64_t cols, const double *w, int64_t count, double *tiles)
+{
+    for (int64_t first = 0; first < count; first += KFE_ROUGH_TILE)
+        for (int64_t j = 0; j < cols; j++)
+            for (int64_t k = first; k < first + KFE_ROUGH_TILE; k++)
+                *tiles++ = k < count ? w[k * cols + j] : 0;
+}
+
+/* The other way: out (count × cols) += tiles. */
+static void add_tiles(int64_t cols, const double *tiles, int64_t count, double *out)
+{
+    for (int64_t k = 0; k < count; k++) {
+        const double *from = tiles + k / KFE_ROUGH_TILE * KFE_ROUGH_TILE * cols + k % KFE_ROUGH_TILE;
+        for (int64_t j = 0; j < cols; j++)
+            out[k * cols + j] += from[j * KFE_ROUGH_TILE];
+    }
+}
+
+/* p->along += X_bᵀ(X_b − 1·mean)Wᵀ for the rows of a block; w: one direction, or r->tiles. ahead = Wᵀ·mean. */
 static void multiply_block(const kfe_i_rough *r, int64_t first, int64_t rows, const double *w, int64_t count,
                            const double *ahead, kfe_i_rough_part *p)
 {
-    blasint d = (blasint)r->table->cols;
-    blasint stride = (blasint)r->table->stride;
-    const double *x = kfe_i_rough_row(r->table, first);
+    const kfe_i_row_block block = kfe_i_rough_rows_at(r->table, first, rows);
 
-    if (count == 1) {
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)rows, d, 1, x, stride, w, 1, 0, p->images, 1);
-        for (int64_t i = 0; i < rows; i++)
-            p->images[i] -= ahead[0];
-        cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)rows, d, 1, x, stride, p->images, 1, 1, p->along, 1);
-        return;
-    }
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)rows, (blasint)count, d, 1, x, stride, w, d,
-                0, p->images, (blasint)count);
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t k = 0; k < count; k++)
-            p->images[i * count + k] -= ahead[k];
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)count, d, (blasint)rows, 1, p->images,
-                (blasint)count, x, stride, 1, p->along, d);
+    if (count == 1)
+        kfe_i_rough_multiply(&block, w, ahead[0], p->along);
+    else
+        for (int64_t k = 0; k < count; k += KFE_ROUGH_TILE)
+            kfe_i_rough_multiply_tile(&block, w + k * block.cols, ahead + k, p->images,
+                                      p->along + k * block.cols);
 }
 
 /* out (count × cols) = (SWᵀ)ᵀ for w (count × cols), count ≤ KFE_ROUGH_TOGETHER. The images sum to zero, so that the second product needs no
@@ -48,36 +56,35 @@ static void multiply_rows(const kfe_i_rough *r, const double *w, int64_t count, 
 {
     int64_t d = r->table->cols;
     int64_t n = r->table->rows;
-    int64_t block = kfe_i_rough_block(d, count > 1 ? KFE_ROUGH_WIDE_BLOCK : KFE_ROUGH_BLOCK);
-    double ahead[KFE_ROUGH_TOGETHER];
+    int64_t block = kfe_i_rough_block_rows(d);
+    int64_t room = count > 1 ? KFE_ROUGH_TOGETHER : 1;
+    double ahead[KFE_ROUGH_TOGETHER] = {0};
 
     cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)count, (blasint)d, 1, w, (blasint)d, r->mean, 1, 0,
                 ahead, 1);
+    if (count > 1)
+        make_tiles(d, w, count, r->tiles);
 #pragma omp parallel for num_threads(r->threads) schedule(static, 1)
     for (int t = 0; t < r->threads; t++) {
         kfe_i_rough_part *p = &r->parts[t];
         int64_t end = n * (t + 1) / r->threads;
-        memset(p->along, 0, (size_t)(count * d) * sizeof *p->along);
+        memset(p->along, 0, (size_t)(room * d) * sizeof *p->along);
         for (int64_t first = n * t / r->threads; first < end; first += block)
-            multiply_block(r, first, kfe_i_least(block, end - first), w, count, ahead, p);
+            multiply_block(r, first, kfe_i_least(block, end - first), count > 1 ? r->tiles : w, count, ahead,
+                           p);
     }
-    memcpy(out, r->parts[0].along, (size_t)(count * d) * sizeof *out);
-    for (int t = 1; t < r->threads; t++)
-        cblas_daxpy((blasint)(count * d), 1, r->parts[t].along, 1, out, 1);
+    memset(out, 0, (size_t)(count * d) * sizeof *out);
+    for (int t = 0; t < r->threads; t++)
+        if (count > 1)
+            add_tiles(d, r->parts[t].along, count, out);
+        else
+            cblas_daxpy((blasint)d, 1, r->parts[t].along, 1, out, 1);
 }
 
 /* ---- the basis ---- */
 
-/* Rows `left` − the same multiples of earlier rows; both are count × cols. */
-static void subtract_earlier(blasint cols, int64_t earlier, const double *rows, const double *multiples,
-                             double *left)
-{
-    cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)earlier, cols, -1, rows, cols, multiples, 1, 1, left, 1);
-}
-
-/* Makes the rows of r->basis (count × cols) orthonormal, by Gram-Schmidt, twice; returns how many are left. Those of `image` (NULL:
- * none) go through the same steps. */
-static int64_t make_orthonormal(kfe_i_rough *r, int64_t count, double *image)
+/* Makes the rows of r->basis (count × cols) orthonormal, by Gram-Schmidt, twice; returns how many are left. */
+static int64_t make_orthonormal(kfe_i_rough *r, int64_t count)
 {
     int64_t d = r->table->cols;
     blasint cols = (blasint)d;
@@ -86,22 +93,17 @@ static int64_t make_orthonormal(kfe_i_rough *r, int64_t count, double *image)
     for (int64_t i = 0; i < count; i++) {
         double *row = r->basis + kept * d;
         memmove(row, r->basis + i * d, (size_t)d * sizeof *row);
-        if (image)
-            memmove(image + kept * d, image + i * d, (size_t)d * sizeof *row);
         double before = cblas_dnrm2(cols, row, 1);
         for (int pass = 0; pass < 2 && kept > 0; pass++) {
             cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)kept, cols, 1, r->basis, cols, row, 1, 0,
                         r->share, 1);
-            subtract_earlier(cols, kept, r->basis, r->share, row);
-            if (image)
-                subtract_earlier(cols, kept, image, r->share, image + kept * d);
+            cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)kept, cols, -1, r->basis, cols, r->share, 1, 1,
+                        row, 1);
         }
         double after = cblas_dnrm2(cols, row, 1);
         if (!(after > LEAST_NEW * before))
             continue;
         cblas_dscal(cols, 1 / after, row, 1);
-        if (image)
-            cblas_dscal(cols, 1 / after, image + kept * d, 1);
         kept++;
     }
     return kept;
@@ -133,7 +135,7 @@ kfe_status kfe_i_rough_sharpen(kfe_i_rough *r, const double *w, int64_t count)
     int64_t d = r->table->cols;
 
     KFE_TRY(begin_basis(r, w, count));
-    int64_t kept = make_orthonormal(r, count, NULL);
+    int64_t kept = make_orthonormal(r, count);
     for (int64_t first = 0; first < kept; first += KFE_ROUGH_TOGETHER) {
         KFE_TRY(kfe_i_checkpoint(r->ctx, "multiplying the columns", first, kept));
         multiply_rows(r, r->basis + first * d, kfe_i_least(KFE_ROUGH_TOGETHER, kept - first),
@@ -147,14 +149,25 @@ cleanup:
 kfe_status kfe_i_rough_remember(kfe_i_rough *r, const double *w, const double *image, int64_t count)
 {
     kfe_status status = KFE_OK;
+    int64_t numbers = count * r->table->cols;
 
-    if (r->form != KFE_ROUGH_ROWS)
-        return KFE_OK;
-    KFE_TRY(begin_basis(r, w, count));
-    memcpy(r->image, image, (size_t)(count * r->table->cols) * sizeof *image);
-    r->count = make_orthonormal(r, count, r->image);
+    r->known = 0;
+    kfe_i_free(r->ctx, r->known_w);
+    kfe_i_free(r->ctx, r->known_image);
+    r->known_w = r->known_image = NULL;
+    KFE_ALLOC(r->ctx, r->known_w, numbers);
+    KFE_ALLOC(r->ctx, r->known_image, numbers);
+    memcpy(r->known_w, w, (size_t)numbers * sizeof *w);
+    memcpy(r->known_image, image, (size_t)numbers * sizeof *image);
+    r->known = count;
 cleanup:
     return status;
+}
+
+/* Whether v (cols × k) are the directions whose products are remembered. */
+static int is_known(const kfe_i_rough *r, const double *v, int64_t k)
+{
+    return k == r->known && memcmp(v, r->known_w, (size_t)(k * r->table->cols) * sizeof *v) == 0;
 }
 
 double kfe_i_rough_distance(const kfe_i_sums *s)
@@ -211,16 +224,13 @@ static void multiply_matrix(const kfe_i_rough *r, int64_t k, double *out)
 static void multiply(kfe_i_rough *r, int64_t k)
 {
     blasint d = (blasint)r->table->cols;
-    double distance = r->form == KFE_ROUGH_ROWS && r->count == 0 ? 1 : split(r, k);
 
-    if (r->form == KFE_ROUGH_MATRIX) {
-        multiply_matrix(r, k, r->turned);
-        r->distance = fmax(r->distance, distance);
-    } else if (distance > NO_DISTANCE) {
+    if (r->form == KFE_ROUGH_ROWS) {
         multiply_rows(r, r->rest, k, r->turned);
-    } else {
-        memset(r->turned, 0, (size_t)(k * r->table->cols) * sizeof *r->turned);
+        return;
     }
+    r->distance = fmax(r->distance, split(r, k));
+    multiply_matrix(r, k, r->turned);
     if (r->count > 0)
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)k, d, (blasint)r->count, 1, r->share,
                     (blasint)r->count, r->image, d, 1, r->turned, d);
@@ -230,6 +240,10 @@ void kfe_i_rough_times(kfe_i_rough *r, const double *v, int64_t k, double *out)
 {
     int64_t d = r->table->cols;
 
+    if (is_known(r, v, k)) {
+        memcpy(out, r->known_image, (size_t)(k * d) * sizeof *out);
+        return;
+    }
     for (int64_t first = 0; first < k; first += KFE_ROUGH_TOGETHER) {
         int64_t count = kfe_i_least(KFE_ROUGH_TOGETHER, k - first);
         for (int64_t i = 0; i < count; i++)

@@ -4,12 +4,13 @@
 #define KFE_DATA_ROUGH_STATE_H
 
 #include "core/least.h"
+#include "data/rough_loops.h"
 #include "data/rough_sums.h"
 
-/* Numbers of a block of rows that stays in the cache of a thread; the same for several directions at once, which repay a larger one. */
-enum { KFE_ROUGH_BLOCK = 1 << 15, KFE_ROUGH_WIDE_BLOCK = 1 << 17, KFE_ROUGH_BLOCK_ROWS = 256 };
-/* Directions that are multiplied at a time. */
-enum { KFE_ROUGH_TOGETHER = 32 };
+/* Numbers of a block of rows that stays in the cache of a thread. */
+enum { KFE_ROUGH_BLOCK = 1 << 15, KFE_ROUGH_BLOCK_ROWS = 256 };
+/* Directions that are multiplied in one pass over the rows. */
+enum { KFE_ROUGH_TOGETHER = 4 * KFE_ROUGH_TILE };
 
 /* What one thread adds up. */
 typedef struct kfe_i_rough_part {
@@ -19,8 +20,8 @@ typedef struct kfe_i_rough_part {
     float *panel;         /* rows of a panel × cols */
     float *products;      /* cols × cols, the upper triangle of one panel */
     double *scatter;      /* the same of all */
-    double *images;       /* KFE_ROUGH_BLOCK_ROWS × KFE_ROUGH_TOGETHER: Xw of a block */
-    double *along;        /* cols × KFE_ROUGH_TOGETHER: Z */
+    double *images;       /* KFE_ROUGH_BLOCK_ROWS × KFE_ROUGH_TILE: Xw of a block */
+    double *along;        /* cols × KFE_ROUGH_TOGETHER: Z, by tiles for several directions */
 } kfe_i_rough_part;
 
 struct kfe_i_rough {
@@ -35,6 +36,9 @@ struct kfe_i_rough {
     int64_t count;                 /* directions of the basis */
     double *basis, *image;         /* count × cols: Qᵀ; (SQ)ᵀ */
     double *share;                 /* KFE_ROUGH_TOGETHER × count: q */
+    double *tiles;                 /* cols × KFE_ROUGH_TOGETHER: directions by tiles */
+    int64_t known;                 /* directions whose products are remembered */
+    double *known_w, *known_image; /* cols × known */
     double *rest, *turned;         /* KFE_ROUGH_TOGETHER × cols */
     float *single, *single_image;  /* KFE_ROUGH_TOGETHER × cols */
     double distance;
@@ -45,9 +49,15 @@ static inline const double *kfe_i_rough_row(const kfe_i_table *table, int64_t i)
     return table->values + i * table->stride;
 }
 
-static inline int64_t kfe_i_rough_block(int64_t cols, int64_t numbers)
+static inline kfe_i_row_block kfe_i_rough_rows_at(const kfe_i_table *table, int64_t first, int64_t rows)
 {
-    int64_t rows = numbers / (cols > 0 ? cols : 1);
+    return (kfe_i_row_block){kfe_i_rough_row(table, first), rows, table->cols, table->stride};
+}
+
+/* Rows of a block: a multiple of four, as many as are taken together. */
+static inline int64_t kfe_i_rough_block_rows(int64_t cols)
+{
+    int64_t rows = KFE_ROUGH_BLOCK / (cols > 0 ? cols : 1) / 4 * 4;
 
     return rows < 4 ? 4 : kfe_i_least(rows, KFE_ROUGH_BLOCK_ROWS);
 }

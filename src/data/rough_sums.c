@@ -45,8 +45,9 @@ void kfe_i_rough_free(kfe_i_rough *r)
         return;
     for (int t = 0; r->parts && t < r->threads; t++)
         free_part(r->ctx, &r->parts[t]);
-    void *const blocks[] = {r->parts, r->mean,  r->base, r->squares, r->matrix, r->basis,
-                            r->image, r->share, r->rest, r->turned,  r->single, r->single_image};
+    void *const blocks[] = {r->parts,  r->mean,         r->base,  r->squares, r->matrix,
+                            r->basis,  r->image,        r->share, r->rest,    r->turned,
+                            r->single, r->single_image, r->tiles, r->known_w, r->known_image};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         kfe_i_free(r->ctx, blocks[i]);
     kfe_i_free(r->ctx, r);
@@ -61,7 +62,7 @@ static kfe_status new_part(const kfe_i_rough *r, const kfe_i_sums *s, kfe_i_roug
     KFE_ALLOC_ZERO(r->ctx, p->square, d);
     KFE_ALLOC_ZERO(r->ctx, p->cross, d * s->targets);
     KFE_ALLOC_ZERO(r->ctx, p->classes, d * s->classes);
-    KFE_ALLOC(r->ctx, p->images, KFE_ROUGH_BLOCK_ROWS * KFE_ROUGH_TOGETHER);
+    KFE_ALLOC(r->ctx, p->images, KFE_ROUGH_BLOCK_ROWS * KFE_ROUGH_TILE);
     KFE_ALLOC(r->ctx, p->along, d * KFE_ROUGH_TOGETHER);
     if (r->form == KFE_ROUGH_MATRIX) {
         KFE_ALLOC(r->ctx, p->panel, d * PANEL_ROWS);
@@ -87,6 +88,7 @@ static kfe_status new_rough(kfe_context *ctx, const kfe_i_table *table, kfe_i_ro
     KFE_ALLOC(ctx, r->squares, d);
     KFE_ALLOC(ctx, r->rest, d * KFE_ROUGH_TOGETHER);
     KFE_ALLOC(ctx, r->turned, d * KFE_ROUGH_TOGETHER);
+    KFE_ALLOC(ctx, r->tiles, d * KFE_ROUGH_TOGETHER);
     if (form == KFE_ROUGH_MATRIX) {
         KFE_ALLOC(ctx, r->matrix, d * d);
         KFE_ALLOC(ctx, r->single, d * KFE_ROUGH_TOGETHER);
@@ -105,8 +107,8 @@ double kfe_i_rough_bytes(const kfe_context *ctx, int64_t cols, int64_t targets, 
     double vectors = 8 * d * ((double)targets + KFE_ROUGH_TOGETHER + 4);
 
     if (form == KFE_ROUGH_ROWS)
-        return (threads + 2) * vectors;
-    return (threads + 4) * vectors + 4 * d * d + threads * d * (4.0 * PANEL_ROWS + 12 * d);
+        return (threads + 5) * vectors;
+    return (threads + 7) * vectors + 4 * d * d + threads * d * (4.0 * PANEL_ROWS + 12 * d);
 }
 
 /* ---- one pass over the rows ---- */
@@ -120,41 +122,31 @@ static void find_base(kfe_i_rough *r)
     double largest = 0;
 
     memset(r->base, 0, (size_t)x->cols * sizeof *r->base);
-    for (int64_t i = 0; i < count; i++)
+    for (int64_t i = 0; i < count; i++) {
+        const double *row = kfe_i_rough_row(x, i * (x->rows / count));
+#pragma omp simd reduction(max : largest)
         for (int64_t j = 0; j < x->cols; j++) {
-            double difference = kfe_i_rough_row(x, i * (x->rows / count))[j] - first[j];
-            r->base[j] += difference / (double)count;
-            largest = fmax(largest, fabs(difference));
+            double difference = row[j] - first[j];
+            r->base[j] += difference;
+            largest = fabs(difference) > largest ? fabs(difference) : largest;
         }
+    }
     for (int64_t j = 0; j < x->cols; j++)
-        r->base[j] += first[j];
+        r->base[j] = first[j] + r->base[j] / (double)count;
     r->unit = largest > 0 ? ldexp(1, ilogb(largest)) : 1;
 }
 
-/* Adds one row to the sums and, if there is a panel, puts it there in single precision. */
-static void add_row(const kfe_i_rough *r, kfe_i_rough_part *p, const double *restrict x, double *restrict sum,
-                    float *restrict single)
+/* Adds a block of rows to the sums, each row to that of its class, and puts them into `singles`, if there is a panel. */
+static void add_block(const kfe_i_rough *r, const int32_t *codes, int64_t first, int64_t rows, float *singles,
+                      kfe_i_rough_part *p)
 {
     int64_t d = r->table->cols;
-    const double *restrict base = r->base;
-    double *restrict square = p->square;
-    double scale = 1 / r->unit;
+    int64_t step = codes ? 1 : rows;
 
-    if (!single) {
-#pragma omp simd
-        for (int64_t j = 0; j < d; j++) {
-            double v = x[j] - base[j];
-            sum[j] += v;
-            square[j] += v * v;
-        }
-        return;
-    }
-#pragma omp simd
-    for (int64_t j = 0; j < d; j++) {
-        double v = x[j] - base[j];
-        sum[j] += v;
-        square[j] += v * v;
-        single[j] = (float)(v * scale);
+    for (int64_t i = 0; i < rows; i += step) {
+        kfe_i_row_block block = kfe_i_rough_rows_at(r->table, first + i, step);
+        kfe_i_rough_add(&block, r->base, 1 / r->unit, codes ? p->classes + codes[first + i] * d : p->sum,
+                        p->square, singles ? singles + i * d : NULL);
     }
 }
 
@@ -185,7 +177,7 @@ static void add_range(const kfe_i_rough *r, const kfe_i_sums *s, const int32_t *
                       int64_t first, int64_t end, kfe_i_rough_part *p)
 {
     int64_t d = s->cols;
-    int64_t block = kfe_i_rough_block(d, KFE_ROUGH_BLOCK);
+    int64_t block = kfe_i_rough_block_rows(d);
     int64_t filled = 0; /* rows of the panel */
 
     for (; first < end; first += block) {
@@ -194,10 +186,7 @@ static void add_range(const kfe_i_rough *r, const kfe_i_sums *s, const int32_t *
             add_products(d, filled, p);
             filled = 0;
         }
-        for (int64_t i = 0; i < rows; i++)
-            add_row(r, p, kfe_i_rough_row(r->table, first + i),
-                    codes ? p->classes + codes[first + i] * d : p->sum,
-                    p->panel ? p->panel + (filled + i) * d : NULL);
+        add_block(r, codes, first, rows, p->panel ? p->panel + filled * d : NULL, p);
         add_cross(r->table, y, s->targets, first, rows, p);
         filled += rows;
     }

@@ -28,7 +28,7 @@ kfe_status kfe_i_rough_sums(kfe_context *ctx, const kfe_i_table *table, const kf
 double kfe_i_rough_bytes(const kfe_context *ctx, int64_t cols, int64_t targets, kfe_i_rough_form form);
 /* Makes products exact on the span of the directions w (count × cols), which replaces the one before. Reads the rows once. */
 kfe_status kfe_i_rough_sharpen(kfe_i_rough *rough, const double *w, int64_t count);
-/* For the form with rows: products with the span of w are made of those with w that are known, image (count × cols) = (SWᵀ)ᵀ, and read no rows. */
+/* Remembers image = Sw for w (cols × count): kfe_i_rough_times gives it for these directions together, and reads no rows. */
 kfe_status kfe_i_rough_remember(kfe_i_rough *rough, const double *w, const double *image, int64_t count);
 /* The largest ‖v − Qq‖ / ‖v‖ of the products since the basis was made; 0 for rows. */
 double kfe_i_rough_distance(const kfe_i_sums *sums);

@@ -177,6 +177,25 @@ cleanup:
     return status;
 }
 
+/* The moments of the model need the products S r_j = τ_jp_j of the solution once more. */
+static kfe_status remember_products(const pls_state *s, const double *signs, const kfe_i_solution *solution)
+{
+    kfe_status status = KFE_OK;
+    int64_t k = s->most;
+    double *images = NULL;
+
+    if (!s->sums->rough)
+        return KFE_OK;
+    KFE_ALLOC(s->ctx, images, s->cols * k);
+    for (int64_t i = 0; i < s->cols; i++)
+        for (int64_t j = 0; j < k; j++)
+            images[i * k + j] = signs[j] * s->squares[j] * s->loads[j * s->cols + i];
+    KFE_TRY(kfe_i_rough_remember(s->sums->rough, solution->coefficients, images, k));
+cleanup:
+    kfe_i_free(s->ctx, images);
+    return status;
+}
+
 static kfe_status make_solution(const pls_state *s, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
@@ -193,6 +212,7 @@ static kfe_status make_solution(const pls_state *s, kfe_i_solution *out)
                 s->sums->mean, 1, 0, out->offset, 1);
     kfe_i_solution_take_signs(out, signs);
     KFE_TRY(record_quality(s, signs, out));
+    KFE_TRY(remember_products(s, signs, out));
 cleanup:
     kfe_i_free(s->ctx, signs);
     return status;
@@ -238,14 +258,6 @@ cleanup:
     return status;
 }
 
-/* The moments of the model need the products S r_j = τ_jp_j once more. */
-static kfe_status remember_products(pls_state *s)
-{
-    for (int64_t j = 0; j < s->most; j++)
-        cblas_dscal((blasint)s->cols, s->squares[j], s->loads + j * s->cols, 1);
-    return kfe_i_rough_remember(s->sums->rough, s->weights, s->loads, s->most);
-}
-
 kfe_status kfe_i_pls_from_sums(kfe_context *ctx, const kfe_i_sums *sums, int64_t dim, kfe_i_solution *out,
                                int *done)
 {
@@ -263,8 +275,6 @@ kfe_status kfe_i_pls_from_sums(kfe_context *ctx, const kfe_i_sums *sums, int64_t
     KFE_TRY(find_features_sharply(&s, &found));
     if (found == s.most) {
         KFE_TRY(make_solution(&s, out));
-        if (sums->rough)
-            KFE_TRY(remember_products(&s));
         *done = 1;
     }
 cleanup:

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inner loops of rough_sums.c and rough_products.c over a block of rows, for the registers of this processor. The rows lie one after
+ * the other, `stride` numbers apart. */
+#ifndef KFE_DATA_ROUGH_LOOPS_H
+#define KFE_DATA_ROUGH_LOOPS_H
+
+#include <stdint.h>
+
+typedef struct kfe_i_row_block {
+    const double *values;
+    int64_t rows, cols, stride;
+} kfe_i_row_block;
+
+/* Directions that are multiplied at a time. */
+enum { KFE_ROUGH_TILE = 8 };
+
+/* Adds v = x − base of each row to sum[cols] and its squares to square[cols]. singles (rows × cols) = v·scale; NULL: not wanted. */
+void kfe_i_rough_add(const kfe_i_row_block *x, const double *base, double scale, double *sum, double *square,
+                     float *singles);
+/* along[cols] += Xᵀ(Xw − ahead), where each number is read from memory once. */
+void kfe_i_rough_multiply(const kfe_i_row_block *x, const double *w, double ahead, double *along);
+/* The same for KFE_ROUGH_TILE directions: w and along are cols × KFE_ROUGH_TILE. `images` of rows × KFE_ROUGH_TILE numbers. */
+void kfe_i_rough_multiply_tile(const kfe_i_row_block *x, const double *w, const double *ahead, double *images,
+                               double *along);
+
+#endif
