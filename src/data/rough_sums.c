@@ -67,7 +67,7 @@ static kfe_status new_part(const kfe_i_rough *r, const kfe_i_sums *s, kfe_i_roug
     if (r->form == KFE_ROUGH_MATRIX) {
         KFE_ALLOC(r->ctx, p->panel, d * PANEL_ROWS);
         KFE_ALLOC(r->ctx, p->products, d * d);
-        KFE_ALLOC_ZERO(r->ctx, p->scatter, d * d);
+        KFE_ALLOC(r->ctx, p->scatter, d * d);
     }
 cleanup:
     return status;
@@ -172,6 +172,13 @@ static void add_products(int64_t d, int64_t rows, kfe_i_rough_part *p)
             p->scatter[i * d + j] += (double)p->products[i * d + j];
 }
 
+/* Zeros the upper triangle only: the thread that fills it touches the memory first, and the other half is never touched. */
+static void begin_scatter(int64_t d, double *scatter)
+{
+    for (int64_t i = 0; i < d && scatter; i++)
+        memset(scatter + i * (d + 1), 0, (size_t)(d - i) * sizeof *scatter);
+}
+
 /* Adds rows `first` to `end` − 1; y: the centred targets. */
 static void add_range(const kfe_i_rough *r, const kfe_i_sums *s, const int32_t *codes, const double *y,
                       int64_t first, int64_t end, kfe_i_rough_part *p)
@@ -204,9 +211,12 @@ static kfe_status add_rows(kfe_i_rough *r, const kfe_i_sums *s, const kfe_i_targ
         int64_t count = kfe_i_least(ROWS_AT_A_TIME, n - first);
         KFE_TRY(kfe_i_checkpoint(r->ctx, "multiplying the columns", first, n));
 #pragma omp parallel for num_threads(r->threads) schedule(static, 1)
-        for (int t = 0; t < r->threads; t++)
+        for (int t = 0; t < r->threads; t++) {
+            if (first == 0)
+                begin_scatter(s->cols, r->parts[t].scatter);
             add_range(r, s, codes, y, first + count * t / r->threads, first + count * (t + 1) / r->threads,
                       &r->parts[t]);
+        }
     }
 cleanup:
     return status;
@@ -253,8 +263,13 @@ static void merge_parts(const kfe_i_rough *r, const kfe_i_sums *s)
             all->cross[i] += p->cross[i];
         for (int64_t i = 0; i < d * s->classes; i++)
             all->classes[i] += p->classes[i];
-        for (int64_t i = 0; i < d * d && p->scatter; i++)
-            all->scatter[i] += p->scatter[i];
+    }
+    for (int t = 1; t < r->threads && all->scatter; t++) {
+        const double *from = r->parts[t].scatter;
+#pragma omp parallel for num_threads(r->threads) schedule(static, 8)
+        for (int64_t i = 0; i < d; i++)
+            for (int64_t j = i; j < d; j++)
+                all->scatter[i * d + j] += from[i * d + j];
     }
     for (int64_t g = 0; g < s->classes; g++)
         cblas_daxpy((blasint)d, 1, all->classes + g * d, 1, all->sum, 1);
