@@ -83,12 +83,35 @@ static void test_special_arguments(void **state)
     assert_everywhere(INFINITY, -1, 0);
 }
 
+/* One argument outside of the vector loops' range must not change its neighbours. */
+static void test_large_and_nan_among_others(void **state)
+{
+    const double odd[] = {709.5, 800, INFINITY, NAN};
+    (void)state;
+
+    for (int o = 0; o < 4; o++) {
+        double values[19];
+        for (int i = 0; i < 19; i++)
+            values[i] = i == 5 || i == 17 ? odd[o] : -0.5 * i;
+        kfe_i_vexp_scaled(values, 19, 1);
+        for (int i = 0; i < 19; i++) {
+            if (i != 5 && i != 17)
+                assert_true(ulps_off(values[i], expl(-0.5L * i)) <= TOLERANCE_EXP_ULP);
+            else if (isfinite(odd[o]) && odd[o] < 709.7)
+                assert_true(ulps_off(values[i], expl(odd[o])) <= TOLERANCE_EXP_ULP);
+            else
+                assert_true(isnan(odd[o]) ? isnan(values[i]) : isinf(values[i]));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_arguments),
         cmocka_unit_test(test_any_length),
         cmocka_unit_test(test_special_arguments),
+        cmocka_unit_test(test_large_and_nan_among_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static inline double tolerance_factorisation(int64_t n, double norm)
     return 4 * (double)n * DBL_EPSILON * norm;
 }
 
-/* Error of the vector exponential in units in the last place: 1 from SLEEF, 0.5 from the product before it. */
+/* Error of the vector exponential in units in the last place: 1 from the vector loops, 0.5 from the product before it. */
 #define TOLERANCE_EXP_ULP 2
 
 /* The relative error of one rounding to single precision. */
