@@ -491,6 +491,41 @@ static void test_products_do_not_depend_on_threads(void **state)
     }
 }
 
+/* Sizes that are no multiple of a square of the transposition, of the rows that are evaluated at once on the diagonal, and of a tile. */
+static void test_whole_matrix_is_symmetric_and_right(void **state)
+{
+    const int64_t sizes[] = {1, 7, 131, 515, 1030};
+    kfe_context *ctx = *state;
+
+    for (size_t z = 0; z < sizeof sizes / sizeof *sizes; z++) {
+        int64_t n = sizes[z];
+        support_points points;
+        cross c;
+        double *matrix = support_random(3, n * n);
+        double *entries = support_random(4, n * n);
+        support_points_make(&points, 11, n, 9, 0);
+        kfe_i_table table = support_points_table(&points, 0);
+        assert_ok(ctx, kfe_i_kernel_parse(ctx, "rbf:gamma=0.7", &c.kernel));
+        assert_ok(ctx, kfe_i_points_prepare(ctx, &c.kernel, &table, NULL, &c.a));
+        assert_ok(ctx, kfe_i_self_matrix(ctx, &c.kernel, &c.a, matrix, NULL));
+        assert_ok(ctx, kfe_i_cross_block(ctx, &c.kernel, (kfe_i_range){&c.a, 0, n}, (kfe_i_range){&c.a, 0, n},
+                                         entries, n));
+        pair p = {.cols = points.cols, .largest_norm = largest_norm(&points, &points)};
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < n; j++) {
+                p.x = support_points_row(&points, i);
+                p.y = support_points_row(&points, j);
+                assert_true(matrix[i * n + j] == matrix[j * n + i]);
+                assert_true(fabs(matrix[i * n + j] - entries[i * n + j]) <= 2 * (double)rbf(&p).bound);
+            }
+        kfe_i_points_free(&c.a);
+        kfe_i_kernel_free(&c.kernel);
+        support_points_free(&points);
+        free(matrix);
+        free(entries);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -501,6 +536,7 @@ int main(void)
         cmocka_unit_test(test_far_from_the_origin),
         cmocka_unit_test(test_two_tight_clusters),
         cmocka_unit_test(test_products_do_not_depend_on_threads),
+        cmocka_unit_test(test_whole_matrix_is_symmetric_and_right),
     };
     return cmocka_run_group_tests(tests, support_context_setup, support_context_teardown);
 }

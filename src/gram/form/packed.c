@@ -155,14 +155,6 @@ static void store_row(const kfe_i_symmetric *a, int64_t i, int64_t col, int64_t 
         a->narrow[at + j] = (float)from[j];
 }
 
-/* Makes the diagonal block of a tile symmetric to the last bit. */
-static void symmetrise(double *tile, int64_t rows)
-{
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < i; j++)
-            tile[j * KFE_LARGEST_STRIDE + i] = tile[i * KFE_LARGEST_STRIDE + j];
-}
-
 typedef struct fill_job {
     const kfe_i_kernel *kernel;
     const kfe_i_points *points;
@@ -181,10 +173,8 @@ static void fill_tile(const void *user, int64_t index, int thread)
     kfe_i_triangle_tile(index, KFE_TILE_LARGEST, &row, &col);
     int64_t rows = n - row < KFE_TILE_LARGEST ? n - row : KFE_TILE_LARGEST;
     int64_t cols = n - col < KFE_TILE_LARGEST ? n - col : KFE_TILE_LARGEST;
-    kfe_i_tile_eval(job->kernel, (kfe_i_range){job->points, row, rows}, (kfe_i_range){job->points, col, cols},
-                    tile, KFE_LARGEST_STRIDE, tile + job->room.tile);
-    if (col == row)
-        symmetrise(tile, rows);
+    kfe_i_triangle_tile_eval(job->kernel, (kfe_i_range){job->points, row, rows},
+                             (kfe_i_range){job->points, col, cols}, tile, tile + job->room.tile);
     for (int64_t i = 0; i < rows; i++)
         store_row(job->matrix, row + i, col, cols, tile + i * KFE_LARGEST_STRIDE);
 }

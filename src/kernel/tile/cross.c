@@ -10,6 +10,7 @@
 #include "core/least.h"
 #include "core/memory.h"
 #include "kernel/tile/panels.h"
+#include "kernel/tile/rows.h"
 #include "kernel/tile/tile.h"
 
 /* Doubles for one tile and the scratch to evaluate it. */
@@ -235,26 +236,7 @@ typedef struct matrix_job {
     kfe_i_tile_room room;
 } matrix_job;
 
-enum { MIRROR = 8 }; /* a cache line of doubles */
-
-/* out (cols × rows, stride n) = tileᵀ, by squares that fill whole cache lines of both. */
-static void mirror_wide(const double *tile, int64_t rows, int64_t cols, int64_t n, double *out)
-{
-    for (int64_t j = 0; j < cols; j += MIRROR)
-        for (int64_t i = 0; i < rows; i += MIRROR) {
-            const double *from = tile + i * KFE_LARGEST_STRIDE + j;
-            double *to = out + j * n + i;
-            if (j + MIRROR <= cols && i + MIRROR <= rows) {
-                for (int q = 0; q < MIRROR; q++)
-                    for (int p = 0; p < MIRROR; p++)
-                        to[q * n + p] = from[p * KFE_LARGEST_STRIDE + q];
-                continue;
-            }
-            for (int64_t q = 0; q < kfe_i_least(MIRROR, cols - j); q++)
-                for (int64_t p = 0; p < kfe_i_least(MIRROR, rows - i); p++)
-                    to[q * n + p] = from[p * KFE_LARGEST_STRIDE + q];
-        }
-}
+enum { MIRROR = 8 }; /* rows that are written together, for whole cache lines */
 
 /* Writes a tile to its place and, transposed, to its mirror image. */
 static void place_wide(const double *tile, int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t n,
@@ -262,7 +244,7 @@ static void place_wide(const double *tile, int64_t row, int64_t rows, int64_t co
 {
     for (int64_t i = 0; i < rows; i++)
         memcpy(out + (row + i) * n + col, tile + i * KFE_LARGEST_STRIDE, (size_t)cols * sizeof *out);
-    mirror_wide(tile, rows, cols, n, out + col * n + row);
+    kfe_i_transpose(tile, KFE_LARGEST_STRIDE, rows, cols, out + col * n + row, n);
 }
 
 static void place_narrow(const double *tile, int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t n,
@@ -277,14 +259,6 @@ static void place_narrow(const double *tile, int64_t row, int64_t rows, int64_t 
                 out[(col + j) * n + row + i] = (float)tile[i * KFE_LARGEST_STRIDE + j];
 }
 
-/* Copies the lower triangle of a diagonal tile to the upper, so that the matrix is symmetric to the last bit. */
-static void symmetrise(double *tile, int64_t rows)
-{
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < i; j++)
-            tile[j * KFE_LARGEST_STRIDE + i] = tile[i * KFE_LARGEST_STRIDE + j];
-}
-
 static void matrix_tile(const void *user, int64_t index, int thread)
 {
     const matrix_job *job = user;
@@ -296,10 +270,8 @@ static void matrix_tile(const void *user, int64_t index, int thread)
     kfe_i_triangle_tile(index, KFE_TILE_LARGEST, &row, &col);
     int64_t rows = kfe_i_least(KFE_TILE_LARGEST, n - row);
     int64_t cols = kfe_i_least(KFE_TILE_LARGEST, n - col);
-    kfe_i_tile_eval(job->kernel, (kfe_i_range){job->points, row, rows}, (kfe_i_range){job->points, col, cols},
-                    tile, KFE_LARGEST_STRIDE, tile + job->room.tile);
-    if (col == row)
-        symmetrise(tile, rows);
+    kfe_i_triangle_tile_eval(job->kernel, (kfe_i_range){job->points, row, rows},
+                             (kfe_i_range){job->points, col, cols}, tile, tile + job->room.tile);
     if (job->wide)
         place_wide(tile, row, rows, col, cols, n, job->wide);
     else

@@ -5,6 +5,9 @@
 /* Written once; inlined into one function for each instruction set. */
 #define KFE_BODY static inline __attribute__((always_inline))
 
+/* A cache line of doubles. */
+enum { KFE_SQUARE = 8 };
+
 KFE_BODY int distances(double *restrict values, int64_t count, double norm, const double *restrict norms,
                        double share)
 {
@@ -92,7 +95,38 @@ KFE_BODY int64_t find_reaching(const float *values, const float *levels, float t
     return count;
 }
 
+static void transpose_part(const double *from, int64_t from_stride, int64_t rows, int64_t cols, double *to,
+                           int64_t to_stride)
+{
+    for (int64_t j = 0; j < cols; j++)
+        for (int64_t i = 0; i < rows; i++)
+            to[j * to_stride + i] = from[i * from_stride + j];
+}
+
+/* By squares that fill whole cache lines of both. */
+KFE_BODY void transpose(const double *from, int64_t from_stride, int64_t rows, int64_t cols, double *to,
+                        int64_t to_stride, void (*square)(const double *, int64_t, double *, int64_t))
+{
+    for (int64_t j = 0; j < cols; j += KFE_SQUARE)
+        for (int64_t i = 0; i < rows; i += KFE_SQUARE) {
+            const double *here = from + i * from_stride + j;
+            double *there = to + j * to_stride + i;
+            int64_t high = rows - i < KFE_SQUARE ? rows - i : KFE_SQUARE;
+            int64_t wide = cols - j < KFE_SQUARE ? cols - j : KFE_SQUARE;
+            if (high == KFE_SQUARE && wide == KFE_SQUARE)
+                square(here, from_stride, there, to_stride);
+            else
+                transpose_part(here, from_stride, high, wide, there, to_stride);
+        }
+}
+
+static void square_plain(const double *from, int64_t from_stride, double *to, int64_t to_stride)
+{
+    transpose_part(from, from_stride, KFE_SQUARE, KFE_SQUARE, to, to_stride);
+}
+
 #if defined(__x86_64__) && !defined(KFE_PORTABLE)
+#include <immintrin.h>
 
 #define KFE_AVX512 __attribute__((target("avx512f,avx512dq")))
 #define KFE_AVX2 __attribute__((target("avx2,fma")))
@@ -176,6 +210,33 @@ KFE_AVX2 static int64_t find_reaching_avx2(const float *values, const float *lev
     return find_reaching(values, levels, threshold, from, count);
 }
 
+/* Transposes four rows of four. */
+KFE_AVX2 static inline void quarter_avx2(const double *from, int64_t from_stride, double *to,
+                                         int64_t to_stride)
+{
+    __m256d row0 = _mm256_loadu_pd(from);
+    __m256d row1 = _mm256_loadu_pd(from + from_stride);
+    __m256d row2 = _mm256_loadu_pd(from + 2 * from_stride);
+    __m256d row3 = _mm256_loadu_pd(from + 3 * from_stride);
+    __m256d even01 = _mm256_unpacklo_pd(row0, row1);
+    __m256d odd01 = _mm256_unpackhi_pd(row0, row1);
+    __m256d even23 = _mm256_unpacklo_pd(row2, row3);
+    __m256d odd23 = _mm256_unpackhi_pd(row2, row3);
+
+    _mm256_storeu_pd(to, _mm256_permute2f128_pd(even01, even23, 0x20));
+    _mm256_storeu_pd(to + to_stride, _mm256_permute2f128_pd(odd01, odd23, 0x20));
+    _mm256_storeu_pd(to + 2 * to_stride, _mm256_permute2f128_pd(even01, even23, 0x31));
+    _mm256_storeu_pd(to + 3 * to_stride, _mm256_permute2f128_pd(odd01, odd23, 0x31));
+}
+
+KFE_AVX2 static void square_avx2(const double *from, int64_t from_stride, double *to, int64_t to_stride)
+{
+    quarter_avx2(from, from_stride, to, to_stride);
+    quarter_avx2(from + 4 * from_stride, from_stride, to + 4, to_stride);
+    quarter_avx2(from + 4, from_stride, to + 4 * to_stride, to_stride);
+    quarter_avx2(from + 4 * from_stride + 4, from_stride, to + 4 * to_stride + 4, to_stride);
+}
+
 static int has_avx512(void)
 {
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
@@ -253,7 +314,19 @@ int64_t kfe_i_row_find_reaching(const float *values, const float *levels, float 
     return find_reaching(values, levels, threshold, from, count);
 }
 
+void kfe_i_transpose(const double *from, int64_t from_stride, int64_t rows, int64_t cols, double *to,
+                     int64_t to_stride)
+{
+    transpose(from, from_stride, rows, cols, to, to_stride, has_avx2() ? square_avx2 : square_plain);
+}
+
 #else
+
+void kfe_i_transpose(const double *from, int64_t from_stride, int64_t rows, int64_t cols, double *to,
+                     int64_t to_stride)
+{
+    transpose(from, from_stride, rows, cols, to, to_stride, square_plain);
+}
 
 void kfe_i_row_times_panel(const int32_t *columns, const double *values, int64_t count, const int32_t *place,
                            const double *panel, double *sums)

@@ -22,6 +22,10 @@ void kfe_i_add_rows(const double *weights, int64_t count, const double *rows, in
 int64_t kfe_i_row_find_reaching(const float *values, const float *levels, float threshold, int64_t from,
                                 int64_t count);
 
+/* to (cols × rows) = fromᵀ; rows lie from_stride and to_stride apart. */
+void kfe_i_transpose(const double *from, int64_t from_stride, int64_t rows, int64_t cols, double *to,
+                     int64_t to_stride);
+
 /* The number of sparse rows that lie side by side in a panel. */
 enum { KFE_LANES = 16 };
 /* sums[KFE_LANES] += Σ values[p]·panel[place[columns[p]] − 1]; place 0 means a row of zeros. */

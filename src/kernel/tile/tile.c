@@ -486,3 +486,25 @@ void kfe_i_tile_eval(const kfe_i_kernel *kernel, kfe_i_range rows, kfe_i_range c
     if (kernel->def->map)
         kernel->def->map(kernel->settings, &job.tile);
 }
+
+/* Rows of a tile on the diagonal that are evaluated at once, as far as the last of them reaches. */
+enum { DIAGONAL_ROWS = 128 };
+
+void kfe_i_triangle_tile_eval(const kfe_i_kernel *kernel, kfe_i_range rows, kfe_i_range cols, double *tile,
+                              double *scratch)
+{
+    assert(rows.first >= cols.first);
+    if (rows.first > cols.first) {
+        kfe_i_tile_eval(kernel, rows, cols, tile, KFE_LARGEST_STRIDE, scratch);
+        return;
+    }
+    for (int64_t i = 0; i < rows.count; i += DIAGONAL_ROWS) {
+        int64_t count = rows.count - i < DIAGONAL_ROWS ? rows.count - i : DIAGONAL_ROWS;
+        kfe_i_tile_eval(kernel, (kfe_i_range){rows.points, rows.first + i, count},
+                        (kfe_i_range){cols.points, cols.first, i + count}, tile + i * KFE_LARGEST_STRIDE,
+                        KFE_LARGEST_STRIDE, scratch);
+    }
+    for (int64_t i = 0; i < rows.count; i++)
+        for (int64_t j = 0; j < i; j++)
+            tile[j * KFE_LARGEST_STRIDE + i] = tile[i * KFE_LARGEST_STRIDE + j];
+}
