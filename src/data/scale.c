@@ -204,8 +204,9 @@ cleanup:
 
 /* ---- what `auto` stands for ---- */
 
-/* Columns that a thread works on, which lie in one or two cache lines; tables of fewer numbers than SMALL are left to one thread. */
-enum { GROUP = 8, SMALL = 1 << 18 };
+/* Columns that a thread works on: fewer would read each row in pieces that are too short to be foreseen by the processor, which takes
+ * up to eight times as long. Tables of fewer numbers than SMALL are left to one thread. */
+enum { GROUP = 64, SMALL = 1 << 18 };
 
 /* Ranges, running means, and sums of squared deviations from those means (Welford 1962) of the columns from `first` to `last`. */
 static void update_some(const kfe_i_table *table, const int64_t *rows, int64_t count, int64_t first,
