@@ -169,7 +169,7 @@ def test_rows_are_divided_and_come_back_in_order(kfe):
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_systems_factored_together(kfe, ranks):
-    """Above 3,000 rows ScaLAPACK factors where Cholesky is predicted to be fastest; whatever is chosen has the same result."""
+    """Above 3,000 rows processes share a solve in the way that is predicted to be fastest; whatever is chosen has the same result."""
     data, x = write_data(kfe, 3101)
     check(kfe, "hsic", data, x, ranks)
     check(kfe, "kfd", data, x, ranks)
