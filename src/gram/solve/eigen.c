@@ -25,9 +25,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/cluster.h"
 #include "core/invariant.h"
 #include "core/least.h"
 #include "core/memory.h"
+#include "gram/cluster/dealt.h"
 #include "gram/device/form.h"
 #include "gram/device/solve.h"
 #include "gram/form/landmarks.h"
@@ -307,6 +309,22 @@ static kfe_status solve(search *x, const kfe_i_gram *gram, const kfe_i_gram *exa
     return status;
 }
 
+/* Where every process of a cluster has searched on its own device, all get what process 0 has found. */
+static kfe_status share(const kfe_i_gram *gram, const kfe_i_kept *kept, int64_t k, double *eigenvalues,
+                        double *vectors)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+
+    if (!kfe_i_gram_is_on_devices(inner ? inner : gram) || !kept->stored ||
+        kfe_i_gram_is_on_devices(kept->stored))
+        return KFE_OK;
+    KFE_TRY(kfe_i_cluster_broadcast(gram->ctx, 0, eigenvalues, k * (int64_t)sizeof *eigenvalues));
+    KFE_TRY(kfe_i_cluster_broadcast(gram->ctx, 0, vectors, gram->size * k * (int64_t)sizeof *vectors));
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
                             double *vectors)
 {
@@ -324,6 +342,7 @@ kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance,
     KFE_TRY(kfe_i_gram_keep(gram, bytes_needed(&x.space), &kept));
     int narrowed = kept.stored && kfe_i_gram_is_single(kept.stored);
     KFE_TRY(solve(&x, kept.gram, narrowed ? gram : kept.gram, eigenvalues, vectors));
+    KFE_TRY(share(gram, &kept, k, eigenvalues, vectors));
 cleanup:
     kfe_i_gram_keep_free(&kept);
     return status;
