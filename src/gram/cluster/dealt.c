@@ -235,6 +235,23 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_dealt_times_on_devices(const kfe_i_gram *gram, const kfe_device_matrix *v,
+                                        const kfe_device_matrix *out)
+{
+    kfe_status status = KFE_OK;
+    const dealt_state *s = gram->state;
+    const kfe_i_device *device = gram->ctx->device;
+    double *sum = kfe_i_gram_workspace(gram, v->rows * v->cols);
+
+    if (!sum)
+        return kfe_i_lack(gram->ctx);
+    KFE_TRY(kfe_i_device_panels_times_there(s->panels, v, out, sum));
+    KFE_TRY(kfe_i_cluster_sum(gram->ctx, sum, v->rows * v->cols));
+    KFE_TRY(kfe_i_device_status(device, device->table->upload(device->handle, sum, v->cols, out)));
+cleanup:
+    return status;
+}
+
 /* ---- sums over groups ---- */
 
 static kfe_status add_group_sums(const kfe_i_gram *gram, const kfe_i_gram *term, double weight,
@@ -505,22 +522,34 @@ cleanup:
     return status == KFE_OK ? keep_or_drop(gram->ctx, out) : status;
 }
 
-kfe_status kfe_i_dealt_keep_on_devices(const kfe_i_gram *gram, int type, kfe_i_gram **out)
+/* The whole matrix in `bytes` of each device; *out NULL: it does not fit. */
+static kfe_status keep_all_panels(const kfe_i_gram *gram, int type, double bytes, kfe_i_gram **out)
+{
+    kfe_status status = KFE_OK;
+    int64_t n = gram->size;
+    int ranks = ((const dealt_state *)gram->state)->share.ranks;
+    int64_t all = kfe_i_device_panels_count(n, ranks);
+
+    if (type != KFE_DEVICE_F32 && kfe_i_device_panels_bytes(n, ranks, KFE_DEVICE_F64, all) <= bytes)
+        KFE_TRY(keep_panels(gram, &form_devices_f64, KFE_DEVICE_F64, all, out));
+    if (!*out && type != KFE_DEVICE_F64 && kfe_i_device_panels_bytes(n, ranks, KFE_DEVICE_F32, all) <= bytes)
+        KFE_TRY(keep_panels(gram, &form_devices_f32, KFE_DEVICE_F32, all, out));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_dealt_keep_on_devices(const kfe_i_gram *gram, int type, double reserve, kfe_i_gram **out)
 {
     kfe_status status = KFE_OK;
     const dealt_state *s = gram->state;
-    int64_t n = gram->size;
-    int ranks = s->share.ranks;
-    int64_t all = kfe_i_device_panels_count(n, ranks);
     double room = 0;
 
     *out = NULL;
     KFE_TRY(room_of_devices(gram, &room));
-    if (type != KFE_DEVICE_F32 && kfe_i_device_panels_bytes(n, ranks, KFE_DEVICE_F64, all) <= room)
-        KFE_TRY(keep_panels(gram, &form_devices_f64, KFE_DEVICE_F64, all, out));
-    if (!*out && type != KFE_DEVICE_F64 && kfe_i_device_panels_bytes(n, ranks, KFE_DEVICE_F32, all) <= room)
-        KFE_TRY(keep_panels(gram, &form_devices_f32, KFE_DEVICE_F32, all, out));
-    int64_t some = *out || type != 0 ? 0 : kfe_i_device_panels_that_fit(s->source, ranks, room);
+    KFE_TRY(keep_all_panels(gram, type, room - reserve, out));
+    if (!*out) /* the vectors will be in host memory */
+        KFE_TRY(keep_all_panels(gram, type, room, out));
+    int64_t some = *out || type != 0 ? 0 : kfe_i_device_panels_that_fit(s->source, s->share.ranks, room);
     if (some > 0)
         KFE_TRY(keep_panels(gram, &form_devices_partial, KFE_DEVICE_F32, some, out));
     if (!*out && type == 0)
@@ -545,14 +574,14 @@ cleanup:
     return status;
 }
 
-int kfe_i_dealt_wide_fits_on_devices(const kfe_i_gram *gram)
+int kfe_i_dealt_wide_fits_on_devices(const kfe_i_gram *gram, double reserve)
 {
     int ranks = kfe_i_ranks(gram->ctx);
     int64_t all = kfe_i_device_panels_count(gram->size, ranks);
     double room = 0;
 
     return room_of_devices(gram, &room) == KFE_OK &&
-           kfe_i_device_panels_bytes(gram->size, ranks, KFE_DEVICE_F64, all) <= room;
+           kfe_i_device_panels_bytes(gram->size, ranks, KFE_DEVICE_F64, all) <= room - reserve;
 }
 
 kfe_status kfe_i_dealt_keep_owned(kfe_i_gram **gram, int single, kfe_i_gram **out)
@@ -560,7 +589,7 @@ kfe_status kfe_i_dealt_keep_owned(kfe_i_gram **gram, int single, kfe_i_gram **ou
     kfe_status status = KFE_OK;
 
     if (kfe_i_gram_is_on_devices(*gram))
-        KFE_TRY(kfe_i_dealt_keep_on_devices(*gram, single ? KFE_DEVICE_F32 : KFE_DEVICE_F64, out));
+        KFE_TRY(kfe_i_dealt_keep_on_devices(*gram, single ? KFE_DEVICE_F32 : KFE_DEVICE_F64, 0, out));
     if (!*out)
         KFE_TRY(kfe_i_dealt_keep(*gram, single, (*gram)->size, out));
     ((dealt_state *)(*out)->state)->owned = *gram;

@@ -6,6 +6,7 @@
 #ifndef KFE_GRAM_CLUSTER_DEALT_H
 #define KFE_GRAM_CLUSTER_DEALT_H
 
+#include "gram/device.h"
 #include "gram/gram.h"
 
 /* If the context has a cluster and the operator evaluates its kernel: *gram becomes an operator that owns the former one and divides
@@ -29,15 +30,20 @@ kfe_status kfe_i_dealt_keep(const kfe_i_gram *gram, int single, int64_t rows, kf
 /* The same for all rows; the result owns the operator, and *gram becomes NULL. */
 kfe_status kfe_i_dealt_keep_owned(kfe_i_gram **gram, int single, kfe_i_gram **out);
 
-/* ---- for operators that kfe_i_gram_deal made on devices ---- */
+/* ---- for operators that are divided over devices ---- */
 
-/* Keeps it on the devices of all processes, each of which has its panels: in double precision, else in single precision, else some panels, else none,
- * computed in single precision. `type` F64 or F32 allows only that one, 0 any; *out NULL: it does not fit. Borrows `gram`. */
-kfe_status kfe_i_dealt_keep_on_devices(const kfe_i_gram *gram, int type, kfe_i_gram **out);
+/* out = G·v, both on the device of each process, packed; the parts pass through host memory. */
+kfe_status kfe_i_dealt_times_on_devices(const kfe_i_gram *gram, const kfe_device_matrix *v,
+                                        const kfe_device_matrix *out);
+
+/* Keeps an operator that kfe_i_gram_deal made on the devices, each of which has the panels of its process: in double precision, else in single
+ * precision, beside `reserve` bytes if that is possible, else some panels, else none, computed in single precision. `type` F64 or F32 allows only
+ * that one, 0 any; *out NULL: it does not fit. Borrows `gram`. */
+kfe_status kfe_i_dealt_keep_on_devices(const kfe_i_gram *gram, int type, double reserve, kfe_i_gram **out);
 /* Every device keeps the whole matrix in double precision; *out NULL: it does not fit on all of them beside `reserve` bytes. */
 kfe_status kfe_i_dealt_keep_whole(const kfe_i_gram *gram, double reserve, kfe_i_gram **out);
-/* Whether kfe_i_dealt_keep_on_devices would use double precision. All processes ask together. */
-int kfe_i_dealt_wide_fits_on_devices(const kfe_i_gram *gram);
+/* Whether that or kfe_i_dealt_keep_on_devices would use double precision beside the reserve. All processes ask together. */
+int kfe_i_dealt_wide_fits_on_devices(const kfe_i_gram *gram, double reserve);
 
 /* ---- for those on the CPU ---- */
 

@@ -341,6 +341,15 @@ cleanup:
     return status;
 }
 
+/* Whether the CPU has to compute the part of this process from now on: loops multiply again and again, and after one failure of the device
+ * they stay on the CPU. */
+static int must_leave(kfe_i_device_panels *p, kfe_device_status result)
+{
+    if (result != KFE_DEVICE_OK)
+        p->left = kfe_i_device_gives_up(p->device, result, "this process's part of kernel products");
+    return p->left;
+}
+
 kfe_status kfe_i_device_panels_times(kfe_i_device_panels *panels, const double *v, int64_t k, double *out)
 {
     kfe_device_status result = KFE_DEVICE_OK;
@@ -348,14 +357,35 @@ kfe_status kfe_i_device_panels_times(kfe_i_device_panels *panels, const double *
     if (k == 0)
         return KFE_OK;
     panels->device->stage = "multiplying with the kernel matrix";
-    if (!panels->left) {
+    if (!panels->left)
         result = times_on_device(panels, v, k, out);
-        /* loops multiply again and again: after one failure they stay on the CPU */
-        panels->left =
-            result != KFE_DEVICE_OK &&
-            kfe_i_device_gives_up(panels->device, result, "this process's part of kernel products");
+    if (must_leave(panels, result))
+        return times_on_cpu(panels, v, k, out);
+    return kfe_i_device_status(panels->device, result);
+}
+
+kfe_status kfe_i_device_panels_times_there(kfe_i_device_panels *panels, const kfe_device_matrix *v,
+                                           const kfe_device_matrix *room, double *out)
+{
+    const kfe_i_device *device = panels->device;
+    kfe_context *ctx = panels->source->ctx;
+    kfe_device_status result = KFE_DEVICE_OK;
+    kfe_status status = KFE_OK;
+    double *copy = NULL;
+
+    if (!panels->left)
+        result = multiply(panels, v, room);
+    if (must_leave(panels, result)) {
+        KFE_ALLOC(ctx, copy, v->rows * v->cols);
+        KFE_TRY(kfe_i_device_status(device, device->table->download(device->handle, v, copy, v->cols)));
+        KFE_TRY(times_on_cpu(panels, copy, v->cols, out));
+    } else {
+        KFE_TRY(kfe_i_device_status(device, result));
+        KFE_TRY(kfe_i_device_status(device, device->table->download(device->handle, room, out, v->cols)));
     }
-    return panels->left ? times_on_cpu(panels, v, k, out) : kfe_i_device_status(panels->device, result);
+cleanup:
+    kfe_i_free(ctx, copy);
+    return status;
 }
 
 /* ---- making one ---- */

@@ -33,5 +33,8 @@ kfe_status kfe_i_device_panels_new(const kfe_i_gram *source, const kfe_i_device_
 void kfe_i_device_panels_free(kfe_i_device_panels *panels);
 /* out (n × k) = this process's part of G·v. The CPU computes it if the device gives up, so that the parts still add up. */
 kfe_status kfe_i_device_panels_times(kfe_i_device_panels *panels, const double *v, int64_t k, double *out);
+/* The same for packed vectors on the device; `room` there has as many numbers, which are lost. `out` is in host memory. */
+kfe_status kfe_i_device_panels_times_there(kfe_i_device_panels *panels, const kfe_device_matrix *v,
+                                           const kfe_device_matrix *room, double *out);
 
 #endif
