@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "core/cluster.h"
-#include "gram/cluster/dealt.h"
+#include "gram/cluster/on_devices.h"
 #include "gram/device/panels.h"
 #include "support/device.h"
 
@@ -54,8 +54,8 @@ static void test_divided_over_devices_equals_one(void **state)
                 pair_check_entries(&p);
                 pair_check_times(&p, p.all, 0);
                 for (int single = 0; single < 2 && kfe_i_gram_is_on_devices(p.all); single++) {
-                    assert_ok(p.together, kfe_i_dealt_keep_on_devices(
-                                              p.all, single ? KFE_DEVICE_F32 : KFE_DEVICE_F64, 0, &kept));
+                    assert_ok(p.together,
+                              kfe_i_devices_keep(p.all, single ? KFE_DEVICE_F32 : KFE_DEVICE_F64, &kept));
                     assert_non_null(kept);
                     pair_check_times(&p, kept, single);
                     kfe_i_gram_free(kept);
@@ -226,29 +226,32 @@ static void check_solution(const pair *p, int centred)
     free(product);
 }
 
-/* On one device: all eigenvectors of the first size, a Krylov space for the second. Divided: with memory for half of the matrix. */
+/* With memory for three times the matrix every device has all of it: all eigenvectors of a small one, a Krylov space of a large one. With
+ * less it is divided: memory for three fourths of a large one has room for the vectors too, memory for a tenth not even for its panels. */
 static void test_eigenvectors_and_systems(void **state)
 {
-    static const int64_t sizes[] = {200, 1100};
-    static const double shares[] = {3, 0.6, 0.12};
+    static const struct {
+        int64_t rows;
+        double share; /* of the matrix in double precision */
+    } cases[] = {{200, 3}, {200, 0.6}, {1100, 3}, {2000, 0.75}, {1100, 0.6}, {1100, 0.12}};
 
     (void)state;
-    for (size_t s = 0; s < 2; s++)
-        for (size_t m = 0; m < sizeof shares / sizeof *shares; m++) {
-            double n = (double)sizes[s];
-            pair p;
-            set_number("KFE_DEVICE_MEMORY", shares[m] * 8 * n * n + 8 * n * 200);
-            pair_open(&p, sizes[s], 0, "rbf:gamma=0.3", support_device_name());
-            for (int centred = 0; centred < 2; centred++) {
-                check_eigenvectors(&p, centred);
-                check_solution(&p, centred);
-            }
-            pair_close(&p);
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        double n = (double)cases[c].rows;
+        pair p;
+        set_number("KFE_DEVICE_MEMORY", cases[c].share * 8 * n * n + 8 * n * 200);
+        pair_open(&p, cases[c].rows, 0, c % 2 ? "laplacian:gamma=0.3" : "rbf:gamma=0.3",
+                  support_device_name());
+        for (int centred = 0; centred < 2; centred++) {
+            check_eigenvectors(&p, centred);
+            check_solution(&p, centred);
         }
+        pair_close(&p);
+    }
     assert_int_equal(unsetenv("KFE_DEVICE_MEMORY"), 0);
 }
 
-/* Any allocation fails in one process, but not in the others. */
+/* Any allocation fails in one process, but not in the others. Nine megabytes hold half of the larger matrix, and its vectors. */
 static void test_one_failing_device_does_not_stop_the_others(void **state)
 {
     (void)state;
@@ -260,11 +263,13 @@ static void test_one_failing_device_does_not_stop_the_others(void **state)
         if (kfe_context_rank(ctx) == k % kfe_context_ranks(ctx))
             set_number("KFE_DEVICE_FAIL_ALLOCATION", k);
         kfe_context_free(ctx);
-        pair_open(&p, k % 5 == 0 ? 1050 : 150, 0, "rbf:gamma=0.3", support_device_name());
+        set_number("KFE_DEVICE_MEMORY", 9e6);
+        pair_open(&p, k % 3 == 0 ? 1050 : 150, 0, "rbf:gamma=0.3", support_device_name());
         check_eigenvectors(&p, k % 2);
         check_solution(&p, k % 2);
         pair_close(&p);
         assert_int_equal(unsetenv("KFE_DEVICE_FAIL_ALLOCATION"), 0);
+        assert_int_equal(unsetenv("KFE_DEVICE_MEMORY"), 0);
     }
 }
 

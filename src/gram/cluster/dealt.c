@@ -10,9 +10,6 @@
  *
  * Panels of 64 rows are kept (dense/symmetric.h): the whole matrix, or its first rows and columns if memory is short; the rest is
  * evaluated at every pass, in panels of 256 rows.
- *
- * If every process has a device, panels are kept and multiplied there (device/panels.h). One process may have to go on without its
- * device, with other rounding; so whatever only devices computed is gathered or sent by process 0, and all processes have the same bits.
  */
 #include "gram/cluster/dealt.h"
 
@@ -23,8 +20,8 @@
 #include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/cluster/fill.h"
+#include "gram/cluster/on_devices.h"
 #include "gram/dense/symmetric.h"
-#include "gram/device/panels.h"
 #include "kernel/tile/cross.h"
 #include "kernel/tile/tile.h"
 
@@ -36,8 +33,6 @@ typedef struct dealt_state {
     kfe_i_gram *owned;  /* what is freed with this operator; NULL: nothing */
     kfe_i_share share;
     kfe_i_symmetric matrix; /* of the rows that are kept; n 0: none */
-    kfe_i_device_panels
-        *panels; /* on the device of this process, which then has all of its part; NULL: on the CPU */
 } dealt_state;
 
 /* ---- entries ---- */
@@ -63,8 +58,7 @@ static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64
     double *packed = NULL;
     double *values = out;
 
-    if ((rows * cols < WORTH_A_MESSAGE && !s->panels) ||
-        kfe_i_ranks(gram->ctx) == 1) /* paused: this process works alone */
+    if (rows * cols < WORTH_A_MESSAGE || kfe_i_ranks(gram->ctx) == 1) /* paused: this process works alone */
         return kfe_i_gram_block(s->source, row, rows, col, cols, out, stride);
     if (stride != cols) {
         KFE_ALLOC(gram->ctx, packed, rows * cols);
@@ -112,12 +106,9 @@ static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t 
     const dealt_state *s = gram->state;
     span own = own_rows(s->share, gram->size);
 
-    if (!s->panels && (gram->size * count < WORTH_A_MESSAGE || !is_tiled(s->source)))
+    if (gram->size * count < WORTH_A_MESSAGE || !is_tiled(s->source))
         return kfe_i_gram_columns(s->source, index, count, out);
-    if (s->panels) /* all rows, of which those of the others are replaced by theirs */
-        KFE_TRY(kfe_i_gram_columns(s->source, index, count, out));
-    else
-        KFE_TRY(tiled_columns(s->source, own, index, count, out + own.first * count));
+    KFE_TRY(tiled_columns(s->source, own, index, count, out + own.first * count));
     KFE_TRY(kfe_i_cluster_gather_rows(gram->ctx, out, gram->size, count));
 cleanup:
     return status;
@@ -125,12 +116,7 @@ cleanup:
 
 static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
 {
-    const dealt_state *s = gram->state;
-    kfe_status status = kfe_i_gram_among(s->source, index, count, out);
-
-    if (status == KFE_OK && s->panels)
-        status = kfe_i_cluster_broadcast(gram->ctx, 0, out, count * count * (int64_t)sizeof *out);
-    return status;
+    return kfe_i_gram_among(((const dealt_state *)gram->state)->source, index, count, out);
 }
 
 static kfe_status diagonal(const kfe_i_gram *gram, double *out)
@@ -217,10 +203,6 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
     const dealt_state *s = gram->state;
     int64_t kept = s->matrix.n;
 
-    if (s->panels) {
-        KFE_TRY(kfe_i_device_panels_times(s->panels, v, k, out));
-        return kfe_i_cluster_sum(gram->ctx, out, gram->size * k);
-    }
     memset(out, 0, (size_t)(gram->size * k) * sizeof *out);
     if (kept > 0) {
         double *work = kfe_i_gram_workspace(gram, kfe_i_symmetric_work(gram->ctx, kept));
@@ -231,23 +213,6 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
     if (kept < gram->size)
         KFE_TRY(add_groups(gram, v, k, out));
     KFE_TRY(kfe_i_cluster_sum(gram->ctx, out, gram->size * k));
-cleanup:
-    return status;
-}
-
-kfe_status kfe_i_dealt_times_on_devices(const kfe_i_gram *gram, const kfe_device_matrix *v,
-                                        const kfe_device_matrix *out)
-{
-    kfe_status status = KFE_OK;
-    const dealt_state *s = gram->state;
-    const kfe_i_device *device = gram->ctx->device;
-    double *sum = kfe_i_gram_workspace(gram, v->rows * v->cols);
-
-    if (!sum)
-        return kfe_i_lack(gram->ctx);
-    KFE_TRY(kfe_i_device_panels_times_there(s->panels, v, out, sum));
-    KFE_TRY(kfe_i_cluster_sum(gram->ctx, sum, v->rows * v->cols));
-    KFE_TRY(kfe_i_device_status(device, device->table->upload(device->handle, sum, v->cols, out)));
 cleanup:
     return status;
 }
@@ -299,7 +264,6 @@ static void release(kfe_i_gram *gram)
 
     kfe_i_free(gram->ctx, s->matrix.wide);
     kfe_i_free(gram->ctx, s->matrix.narrow);
-    kfe_i_device_panels_free(s->panels);
     kfe_i_gram_free(s->owned);
 }
 
@@ -320,85 +284,28 @@ static const kfe_i_gram_form form_partial = {
     .single = 1,
     KFE_DEALT_CALLS};
 
-/* On devices. The first is the one that evaluates; its sums over groups are made from products. */
-static const kfe_i_gram_form form_devices = {
-    .name = "computed on the devices of all processes, not stored", .evaluates = 1, KFE_DEALT_CALLS};
-static const kfe_i_gram_form form_devices_f64 = {
-    .name = "stored in double precision, divided over the devices of the processes", KFE_DEALT_CALLS};
-static const kfe_i_gram_form form_devices_f32 = {
-    .name = "stored in single precision, divided over the devices of the processes",
-    .single = 1,
-    KFE_DEALT_CALLS};
-static const kfe_i_gram_form form_devices_partial = {
-    .name = "partly stored in single precision, the rest computed, divided over the devices of the processes",
-    .single = 1,
-    KFE_DEALT_CALLS};
-static const kfe_i_gram_form form_devices_single = {
-    .name = "computed in single precision on the devices of all processes, not stored",
-    .single = 1,
-    KFE_DEALT_CALLS};
-
-/* Whether all processes have this operator on a device; if only some have, all go on without. */
-static kfe_status agree_on_devices(kfe_context *ctx, kfe_i_gram **gram, int *on_devices)
-{
-    kfe_status status = KFE_OK;
-    int own = kfe_i_gram_device(*gram) != NULL;
-    double all = own;
-
-    if (strcmp(kfe_i_device_wanted(ctx), "cpu") != 0)
-        KFE_TRY(kfe_i_cluster_least(ctx, &all));
-    *on_devices = all > 0;
-    if (own && !*on_devices) {
-        kfe_i_log(ctx, KFE_LOG_WARNING,
-                  "kernel matrix: on the CPU in all processes, since not all of them have it on a device");
-        kfe_i_fused_unwrap(gram);
-    }
-cleanup:
-    return status;
-}
-
 kfe_status kfe_i_gram_deal(kfe_context *ctx, kfe_i_gram **gram)
 {
     kfe_status status = KFE_OK;
     kfe_i_gram *made = NULL;
-    int on_devices = 0;
 
     if (kfe_i_ranks(ctx) == 1 || !(*gram)->form->evaluates)
         return KFE_OK;
-    KFE_TRY(agree_on_devices(ctx, gram, &on_devices));
-    KFE_TRY(kfe_i_gram_new(ctx, on_devices ? &form_devices : &form_evaluated, (*gram)->size,
-                           sizeof(dealt_state), &made));
+    KFE_TRY(kfe_i_devices_deal(ctx, gram));
+    if (kfe_i_gram_is_on_devices(*gram))
+        return KFE_OK;
+    KFE_TRY(kfe_i_gram_new(ctx, &form_evaluated, (*gram)->size, sizeof(dealt_state), &made));
     dealt_state *s = made->state;
-    s->source = *gram;
+    s->source = s->owned = *gram;
     s->share = kfe_i_own_share(ctx);
-    if (on_devices)
-        KFE_TRY(kfe_i_device_panels_new(s->source, &(kfe_i_device_panels_shape){s->share, KFE_DEVICE_F64, 0},
-                                        &s->panels));
-    s->owned = *gram;
     *gram = made;
-    made = NULL;
 cleanup:
-    kfe_i_gram_free(made);
     return status;
 }
 
 const kfe_i_gram *kfe_i_gram_dealt_source(const kfe_i_gram *gram)
 {
-    return gram->form == &form_evaluated || gram->form == &form_devices
-               ? ((const dealt_state *)gram->state)->source
-               : NULL;
-}
-
-int kfe_i_gram_is_on_devices(const kfe_i_gram *gram)
-{
-    return gram->form == &form_devices || gram->form == &form_devices_f64 ||
-           gram->form == &form_devices_f32 || gram->form == &form_devices_partial ||
-           gram->form == &form_devices_single;
-}
-
-const kfe_i_gram *kfe_i_gram_own_device(const kfe_i_gram *gram)
-{
-    return kfe_i_gram_is_on_devices(gram) ? ((const dealt_state *)gram->state)->source : gram;
+    return gram->form == &form_evaluated ? ((const dealt_state *)gram->state)->source : NULL;
 }
 
 /* ---- keeping ---- */
@@ -477,123 +384,13 @@ cleanup:
     return status;
 }
 
-/* ---- keeping on devices ---- */
-
-/* The room of the device that has the least. */
-static kfe_status room_of_devices(const kfe_i_gram *gram, double *out)
-{
-    kfe_i_device *device = kfe_i_fused_device(((const dealt_state *)gram->state)->source);
-
-    *out = device ? kfe_i_device_room(device) : 0;
-    return kfe_i_cluster_least(gram->ctx, out);
-}
-
-/* All processes have an operator, or none has. */
-static kfe_status keep_or_drop(kfe_context *ctx, kfe_i_gram **gram)
-{
-    double made = *gram != NULL;
-    kfe_status status = kfe_i_cluster_least(ctx, &made);
-
-    if (status != KFE_OK || !(made > 0)) {
-        kfe_i_gram_free(*gram);
-        *gram = NULL;
-    }
-    return status;
-}
-
-/* An operator of this form with so many panels; *out NULL if the memory of a device was less than it seemed. */
-static kfe_status keep_panels(const kfe_i_gram *gram, const kfe_i_gram_form *form, kfe_device_type type,
-                              int64_t kept, kfe_i_gram **out)
-{
-    kfe_status status = KFE_OK;
-    const dealt_state *from = gram->state;
-
-    KFE_TRY(kfe_i_gram_new(gram->ctx, form, gram->size, sizeof(dealt_state), out));
-    dealt_state *s = (*out)->state;
-    s->source = from->source;
-    s->share = from->share;
-    KFE_TRY(
-        kfe_i_device_panels_new(s->source, &(kfe_i_device_panels_shape){s->share, type, kept}, &s->panels));
-cleanup:
-    if (*out && (status != KFE_OK || !((dealt_state *)(*out)->state)->panels)) {
-        kfe_i_gram_free(*out);
-        *out = NULL;
-    }
-    return status == KFE_OK ? keep_or_drop(gram->ctx, out) : status;
-}
-
-/* The whole matrix in `bytes` of each device; *out NULL: it does not fit. */
-static kfe_status keep_all_panels(const kfe_i_gram *gram, int type, double bytes, kfe_i_gram **out)
-{
-    kfe_status status = KFE_OK;
-    int64_t n = gram->size;
-    int ranks = ((const dealt_state *)gram->state)->share.ranks;
-    int64_t all = kfe_i_device_panels_count(n, ranks);
-
-    if (type != KFE_DEVICE_F32 && kfe_i_device_panels_bytes(n, ranks, KFE_DEVICE_F64, all) <= bytes)
-        KFE_TRY(keep_panels(gram, &form_devices_f64, KFE_DEVICE_F64, all, out));
-    if (!*out && type != KFE_DEVICE_F64 && kfe_i_device_panels_bytes(n, ranks, KFE_DEVICE_F32, all) <= bytes)
-        KFE_TRY(keep_panels(gram, &form_devices_f32, KFE_DEVICE_F32, all, out));
-cleanup:
-    return status;
-}
-
-kfe_status kfe_i_dealt_keep_on_devices(const kfe_i_gram *gram, int type, double reserve, kfe_i_gram **out)
-{
-    kfe_status status = KFE_OK;
-    const dealt_state *s = gram->state;
-    double room = 0;
-
-    *out = NULL;
-    KFE_TRY(room_of_devices(gram, &room));
-    KFE_TRY(keep_all_panels(gram, type, room - reserve, out));
-    if (!*out) /* the vectors will be in host memory */
-        KFE_TRY(keep_all_panels(gram, type, room, out));
-    int64_t some = *out || type != 0 ? 0 : kfe_i_device_panels_that_fit(s->source, s->share.ranks, room);
-    if (some > 0)
-        KFE_TRY(keep_panels(gram, &form_devices_partial, KFE_DEVICE_F32, some, out));
-    if (!*out && type == 0)
-        KFE_TRY(keep_panels(gram, &form_devices_single, KFE_DEVICE_F32, 0, out));
-cleanup:
-    return status;
-}
-
-kfe_status kfe_i_dealt_keep_whole(const kfe_i_gram *gram, double reserve, kfe_i_gram **out)
-{
-    kfe_status status = KFE_OK;
-    const dealt_state *s = gram->state;
-    double fits = kfe_i_device_wide_fits(s->source, reserve);
-
-    *out = NULL;
-    KFE_TRY(kfe_i_cluster_least(gram->ctx, &fits));
-    if (fits > 0) {
-        KFE_TRY(kfe_i_device_keep(s->source, KFE_DEVICE_F64, reserve, out));
-        KFE_TRY(keep_or_drop(gram->ctx, out));
-    }
-cleanup:
-    return status;
-}
-
-int kfe_i_dealt_wide_fits_on_devices(const kfe_i_gram *gram, double reserve)
-{
-    int ranks = kfe_i_ranks(gram->ctx);
-    int64_t all = kfe_i_device_panels_count(gram->size, ranks);
-    double room = 0;
-
-    return room_of_devices(gram, &room) == KFE_OK &&
-           kfe_i_device_panels_bytes(gram->size, ranks, KFE_DEVICE_F64, all) <= room - reserve;
-}
-
 kfe_status kfe_i_dealt_keep_owned(kfe_i_gram **gram, int single, kfe_i_gram **out)
 {
-    kfe_status status = KFE_OK;
+    kfe_status status = kfe_i_dealt_keep(*gram, single, (*gram)->size, out);
 
-    if (kfe_i_gram_is_on_devices(*gram))
-        KFE_TRY(kfe_i_dealt_keep_on_devices(*gram, single ? KFE_DEVICE_F32 : KFE_DEVICE_F64, 0, out));
-    if (!*out)
-        KFE_TRY(kfe_i_dealt_keep(*gram, single, (*gram)->size, out));
-    ((dealt_state *)(*out)->state)->owned = *gram;
-    *gram = NULL;
-cleanup:
+    if (status == KFE_OK) {
+        ((dealt_state *)(*out)->state)->owned = *gram;
+        *gram = NULL;
+    }
     return status;
 }

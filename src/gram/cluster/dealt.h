@@ -6,20 +6,14 @@
 #ifndef KFE_GRAM_CLUSTER_DEALT_H
 #define KFE_GRAM_CLUSTER_DEALT_H
 
-#include "gram/device.h"
 #include "gram/gram.h"
 
 /* If the context has a cluster and the operator evaluates its kernel: *gram becomes an operator that owns the former one and divides
- * its work, on the devices of the processes if all have one. */
+ * its work, on the devices of the processes if all have one (on_devices.h). */
 kfe_status kfe_i_gram_deal(kfe_context *ctx, kfe_i_gram **gram);
 
 /* The operator inside one that kfe_i_gram_deal made, which works in this process alone; NULL for others. */
 const kfe_i_gram *kfe_i_gram_dealt_source(const kfe_i_gram *gram);
-
-/* Whether an operator is divided over the devices of the processes. */
-int kfe_i_gram_is_on_devices(const kfe_i_gram *gram);
-/* The operator of the whole matrix on the device of this process, which works alone, inside such an operator; others as they are. */
-const kfe_i_gram *kfe_i_gram_own_device(const kfe_i_gram *gram);
 
 /* Whether all kernels of that operator are evaluated tile by tile. */
 int kfe_i_dealt_is_tiled(const kfe_i_gram *source);
@@ -29,24 +23,6 @@ int kfe_i_dealt_is_tiled(const kfe_i_gram *source);
 kfe_status kfe_i_dealt_keep(const kfe_i_gram *gram, int single, int64_t rows, kfe_i_gram **out);
 /* The same for all rows; the result owns the operator, and *gram becomes NULL. */
 kfe_status kfe_i_dealt_keep_owned(kfe_i_gram **gram, int single, kfe_i_gram **out);
-
-/* ---- for operators that are divided over devices ---- */
-
-/* out = G·v, both on the device of each process, packed; the parts pass through host memory. */
-kfe_status kfe_i_dealt_times_on_devices(const kfe_i_gram *gram, const kfe_device_matrix *v,
-                                        const kfe_device_matrix *out);
-
-/* Keeps an operator that kfe_i_gram_deal made on the devices, each of which has the panels of its process: in double precision, else in single
- * precision, beside `reserve` bytes if that is possible, else some panels, else none, computed in single precision. `type` F64 or F32 allows only
- * that one, 0 any; *out NULL: it does not fit. Borrows `gram`. */
-kfe_status kfe_i_dealt_keep_on_devices(const kfe_i_gram *gram, int type, double reserve, kfe_i_gram **out);
-/* Every device keeps the whole matrix in double precision; *out NULL: it does not fit on all of them beside `reserve` bytes. */
-kfe_status kfe_i_dealt_keep_whole(const kfe_i_gram *gram, double reserve, kfe_i_gram **out);
-/* Whether that or kfe_i_dealt_keep_on_devices would use double precision beside the reserve. All processes ask together. */
-int kfe_i_dealt_wide_fits_on_devices(const kfe_i_gram *gram, double reserve);
-
-/* ---- for those on the CPU ---- */
-
 /* Bytes of each process for a matrix of n rows. */
 double kfe_i_dealt_bytes(int64_t n, int ranks, int single);
 /* How many rows of an operator that kfe_i_gram_deal made fit in so many bytes of each process in single precision; 0: too few to be worth

@@ -20,7 +20,7 @@
 
 #include "core/cluster.h"
 #include "core/memory.h"
-#include "gram/cluster/dealt.h"
+#include "gram/cluster/on_devices.h"
 #include "gram/device/form.h"
 #include "gram/solve/block_cg.h"
 

@@ -29,7 +29,7 @@
 #include "core/invariant.h"
 #include "core/least.h"
 #include "core/memory.h"
-#include "gram/cluster/dealt.h"
+#include "gram/cluster/on_devices.h"
 #include "gram/device/form.h"
 #include "gram/device/solve.h"
 #include "gram/form/landmarks.h"

@@ -7,7 +7,7 @@
 
 #include "core/cluster.h"
 #include "core/memory.h"
-#include "gram/cluster/dealt.h"
+#include "gram/cluster/on_devices.h"
 #include "gram/dense/basis.h"
 #include "gram/device/form.h"
 
@@ -213,7 +213,7 @@ cleanup:
 static kfe_status multiply(kfe_i_space *space, const kfe_i_gram *gram, const kfe_device_matrix *v,
                            const kfe_device_matrix *out)
 {
-    return space->together ? kfe_i_dealt_times_on_devices(gram, v, out)
+    return space->together ? kfe_i_devices_times(gram, v, out)
                            : settle(space, kfe_i_device_times(gram, v, out));
 }
 

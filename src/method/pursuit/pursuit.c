@@ -9,7 +9,7 @@
 
 #include "core/memory.h"
 #include "core/resume.h"
-#include "gram/cluster/dealt.h"
+#include "gram/cluster/on_devices.h"
 #include "gram/dense/linalg.h"
 #include "method/shared/range.h"
 #include "method/shared/targets.h"
