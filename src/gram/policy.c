@@ -95,7 +95,7 @@ int kfe_i_gram_wide_fits(const kfe_i_gram *gram, double reserve)
 }
 
 /* In the memory of the operator's device; callers that want rows get them in host memory instead. Where processes have a device each,
- * and each has room for the whole matrix in double precision, nothing has to be sent; else the matrix is
+ * and each has room for the whole matrix in double precision, products of vectors there need no messages; else the matrix is
  * divided over them. */
 static kfe_status store_on_device(const kfe_i_gram *gram, double reserve, kfe_i_gram **owned)
 {

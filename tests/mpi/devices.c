@@ -116,7 +116,7 @@ static void test_memory_is_that_of_each_device(void **state)
         const char *form;
         int single;
     } cases[] = {
-        {3 * 8.0 * ROWS * ROWS, "stored on the device in double precision", 0},
+        {3 * 8.0 * ROWS * ROWS, "stored in double precision, whole on the device", 0},
         {kfe_i_device_panels_bytes(ROWS, ranks, KFE_DEVICE_F64, all), "stored in double precision, divided",
          0},
         {kfe_i_device_panels_bytes(ROWS, ranks, KFE_DEVICE_F32, all), "stored in single precision, divided",
@@ -156,8 +156,7 @@ static void test_a_process_goes_on_without_its_device(void **state)
         double *got = support_random(1, p.table.rows * PAIR_VECTORS);
         pair_check_product(&p, p.all, 0, got);
         assert_ok(p.together, kfe_i_gram_keep(p.all, 0, &kept));
-        if (kfe_i_gram_is_on_devices(
-                kept.gram)) /* else every process has the whole matrix, and its own rounding */
+        if (kfe_i_gram_is_on_devices(kept.gram)) /* else there is one process */
             pair_check_product(&p, kept.gram, kfe_i_gram_is_single(kept.gram), got);
         pair_check_entries(&p);
         free(got);

@@ -43,7 +43,7 @@ def test_every_method_fits_as_on_one_cpu(kfe, method, ranks):
 
 # Bytes of each of three devices: those of the whole matrix of 1,301 rows, 13.5 MB, and less.
 @pytest.mark.parametrize("memory, form", [
-    (40_000_000, "stored on the device in double precision"),
+    (40_000_000, "stored in double precision, whole on the device"),
     (9_000_000, "stored in double precision, divided over the devices"),
     (4_600_000, "stored in single precision, divided over the devices"),
     (3_300_000, "partly stored in single precision"),

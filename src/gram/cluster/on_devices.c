@@ -8,6 +8,8 @@
  *
  * A process whose device gives up goes on without it, with other rounding. So whatever a device computes is added, gathered or sent by process
  * 0, and all processes have the same bits.
+ *
+ * A matrix that every device has room for is kept whole by each. Then a product of vectors on the devices needs no messages.
  */
 #include "gram/cluster/on_devices.h"
 
@@ -22,8 +24,17 @@ typedef struct devices_state {
         *source; /* the whole matrix on the device of this process, which works alone (device/fused.c) */
     kfe_i_gram *owned; /* what is freed with this operator; NULL: nothing */
     kfe_i_share share;
-    kfe_i_device_panels *panels;
+    kfe_i_device_panels *panels; /* NULL: whole */
+    kfe_i_gram *whole;           /* the whole matrix, kept on the device of this process; NULL: panels */
 } devices_state;
+
+/* What this process reads entries from. */
+static const kfe_i_gram *own_matrix(const kfe_i_gram *gram)
+{
+    const devices_state *s = gram->state;
+
+    return s->whole ? s->whole : s->source;
+}
 
 /* ---- entries ---- */
 
@@ -38,12 +49,12 @@ static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64
     double *values = out;
 
     if (kfe_i_ranks(gram->ctx) == 1) /* paused: this process works alone */
-        return kfe_i_gram_block(s->source, row, rows, col, cols, out, stride);
+        return kfe_i_gram_block(own_matrix(gram), row, rows, col, cols, out, stride);
     if (stride != cols) {
         KFE_ALLOC(gram->ctx, packed, rows * cols);
         values = packed;
     }
-    KFE_TRY(kfe_i_gram_block(s->source, row + first, count, col, cols, values + first * cols, cols));
+    KFE_TRY(kfe_i_gram_block(own_matrix(gram), row + first, count, col, cols, values + first * cols, cols));
     KFE_TRY(kfe_i_cluster_gather_rows(gram->ctx, values, rows, cols));
     for (int64_t i = 0; packed && i < rows; i++)
         memcpy(out + i * stride, packed + i * cols, (size_t)cols * sizeof *out);
@@ -55,14 +66,14 @@ cleanup:
 /* Every process evaluates all rows, and those of the others are replaced by theirs. */
 static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
 {
-    kfe_status status = kfe_i_gram_columns(((const devices_state *)gram->state)->source, index, count, out);
+    kfe_status status = kfe_i_gram_columns(own_matrix(gram), index, count, out);
 
     return status == KFE_OK ? kfe_i_cluster_gather_rows(gram->ctx, out, gram->size, count) : status;
 }
 
 static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
 {
-    kfe_status status = kfe_i_gram_among(((const devices_state *)gram->state)->source, index, count, out);
+    kfe_status status = kfe_i_gram_among(own_matrix(gram), index, count, out);
 
     if (status == KFE_OK)
         status = kfe_i_cluster_broadcast(gram->ctx, 0, out, count * count * (int64_t)sizeof *out);
@@ -71,16 +82,48 @@ static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t co
 
 static kfe_status diagonal(const kfe_i_gram *gram, double *out)
 {
-    return kfe_i_gram_diagonal(((const devices_state *)gram->state)->source, out);
+    return kfe_i_gram_diagonal(own_matrix(gram), out);
 }
 
 /* ---- products ---- */
 
 static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
-    kfe_status status = kfe_i_device_panels_times(((const devices_state *)gram->state)->panels, v, k, out);
+    kfe_status status = KFE_OK;
+    const devices_state *s = gram->state;
 
-    return status == KFE_OK ? kfe_i_cluster_sum(gram->ctx, out, gram->size * k) : status;
+    if (s->whole) {
+        KFE_TRY(kfe_i_gram_times(s->whole, v, k, out));
+        return kfe_i_cluster_broadcast(gram->ctx, 0, out, gram->size * k * (int64_t)sizeof *out);
+    }
+    KFE_TRY(kfe_i_device_panels_times(s->panels, v, k, out));
+    KFE_TRY(kfe_i_cluster_sum(gram->ctx, out, gram->size * k));
+cleanup:
+    return status;
+}
+
+/* By the whole matrix of this process; on the CPU if the device gives up. */
+static kfe_status times_whole(const kfe_i_gram *gram, const kfe_device_matrix *v,
+                              const kfe_device_matrix *out)
+{
+    kfe_status status = KFE_OK;
+    const devices_state *s = gram->state;
+    const kfe_i_device *device = gram->ctx->device;
+    kfe_device_status result = kfe_i_device_times(s->whole, v, out);
+    double *product = NULL;
+    double *copy = NULL;
+
+    if (result == KFE_DEVICE_OK || !kfe_i_device_gives_up(device, result, "kernel products"))
+        return kfe_i_device_status(device, result);
+    KFE_ALLOC(gram->ctx, copy, v->rows * v->cols);
+    KFE_ALLOC(gram->ctx, product, v->rows * v->cols);
+    KFE_TRY(kfe_i_device_status(device, device->table->download(device->handle, v, copy, v->cols)));
+    KFE_TRY(kfe_i_gram_times(kfe_i_fused_source(s->source), copy, v->cols, product));
+    KFE_TRY(kfe_i_device_status(device, device->table->upload(device->handle, product, v->cols, out)));
+cleanup:
+    kfe_i_free(gram->ctx, copy);
+    kfe_i_free(gram->ctx, product);
+    return status;
 }
 
 kfe_status kfe_i_devices_times(const kfe_i_gram *gram, const kfe_device_matrix *v,
@@ -89,8 +132,10 @@ kfe_status kfe_i_devices_times(const kfe_i_gram *gram, const kfe_device_matrix *
     kfe_status status = KFE_OK;
     const devices_state *s = gram->state;
     const kfe_i_device *device = gram->ctx->device;
-    double *sum = kfe_i_gram_workspace(gram, v->rows * v->cols);
 
+    if (s->whole)
+        return times_whole(gram, v, out);
+    double *sum = kfe_i_gram_workspace(gram, v->rows * v->cols);
     if (!sum)
         return kfe_i_lack(gram->ctx);
     KFE_TRY(kfe_i_device_panels_times_there(s->panels, v, out, sum));
@@ -107,6 +152,7 @@ static void release(kfe_i_gram *gram)
     devices_state *s = gram->state;
 
     kfe_i_device_panels_free(s->panels);
+    kfe_i_gram_free(s->whole);
     kfe_i_gram_free(s->owned);
 }
 
@@ -132,15 +178,18 @@ static const kfe_i_gram_form form_single = {
     .single = 1,
     KFE_DEVICES_CALLS};
 
+static const kfe_i_gram_form form_whole = {
+    .name = "stored in double precision, whole on the device of every process", KFE_DEVICES_CALLS};
+
 int kfe_i_gram_is_on_devices(const kfe_i_gram *gram)
 {
-    return gram->form == &form_evaluated || gram->form == &form_f64 || gram->form == &form_f32 ||
-           gram->form == &form_partial || gram->form == &form_single;
+    return gram->form == &form_evaluated || gram->form == &form_whole || gram->form == &form_f64 ||
+           gram->form == &form_f32 || gram->form == &form_partial || gram->form == &form_single;
 }
 
 const kfe_i_gram *kfe_i_gram_own_device(const kfe_i_gram *gram)
 {
-    return kfe_i_gram_is_on_devices(gram) ? ((const devices_state *)gram->state)->source : gram;
+    return kfe_i_gram_is_on_devices(gram) ? own_matrix(gram) : gram;
 }
 
 /* An operator of this form with so many panels; *out NULL: the device has no room for them. */
@@ -260,16 +309,24 @@ cleanup:
 kfe_status kfe_i_devices_keep_whole(const kfe_i_gram *gram, double reserve, kfe_i_gram **out)
 {
     kfe_status status = KFE_OK;
-    const devices_state *s = gram->state;
-    double fits = kfe_i_device_wide_fits(s->source, reserve);
+    const devices_state *from = gram->state;
+    double fits = kfe_i_device_wide_fits(from->source, reserve);
+    kfe_i_gram *whole = NULL;
 
     *out = NULL;
     KFE_TRY(kfe_i_cluster_least(gram->ctx, &fits));
     if (fits > 0) {
-        KFE_TRY(kfe_i_device_keep(s->source, KFE_DEVICE_F64, reserve, out));
-        KFE_TRY(keep_or_drop(gram->ctx, out));
+        KFE_TRY(kfe_i_device_keep(from->source, KFE_DEVICE_F64, reserve, &whole));
+        KFE_TRY(keep_or_drop(gram->ctx, &whole));
     }
+    if (!whole)
+        return KFE_OK;
+    KFE_TRY(kfe_i_gram_new(gram->ctx, &form_whole, gram->size, sizeof(devices_state), out));
+    *(devices_state *)(*out)->state =
+        (devices_state){.source = from->source, .share = from->share, .whole = whole};
+    whole = NULL;
 cleanup:
+    kfe_i_gram_free(whole);
     return status;
 }
 

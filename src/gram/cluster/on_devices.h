@@ -14,12 +14,12 @@
  * without: *gram becomes the one on the CPU. */
 kfe_status kfe_i_devices_deal(kfe_context *ctx, kfe_i_gram **gram);
 
-/* Whether an operator is divided over devices; centred ones are not looked into. */
+/* Whether an operator is on the devices of several processes, divided or whole; centred ones are not looked into. */
 int kfe_i_gram_is_on_devices(const kfe_i_gram *gram);
 /* The operator of the whole matrix on the device of this process, which works alone, inside such an operator; others as they are. */
 const kfe_i_gram *kfe_i_gram_own_device(const kfe_i_gram *gram);
 
-/* ---- for operators that are divided over devices; all processes call together ---- */
+/* ---- for operators on the devices of several processes; all processes call together ---- */
 
 /* out = G·v, both on the device of each process, packed; the parts pass through host memory. */
 kfe_status kfe_i_devices_times(const kfe_i_gram *gram, const kfe_device_matrix *v,
