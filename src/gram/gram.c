@@ -10,6 +10,7 @@
 #include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/cluster/dealt.h"
+#include "gram/cluster/on_devices.h"
 #include "gram/dense/linalg.h"
 #include "gram/device/form.h"
 #include "gram/form/landmarks.h"
@@ -111,6 +112,13 @@ cleanup:
     return status;
 }
 
+/* On the device, or divided over the devices of all processes; *out NULL: there is none, or no room. */
+static kfe_status keep_on_devices(kfe_i_gram **gram, kfe_device_type type, kfe_i_gram **out)
+{
+    return kfe_i_gram_is_on_devices(*gram) ? kfe_i_devices_keep_owned(gram, type, out)
+                                           : kfe_i_device_keep_owned(gram, type, out);
+}
+
 kfe_status kfe_i_gram_open(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
                            kfe_i_gram_storage storage, kfe_i_gram **out)
 {
@@ -124,8 +132,7 @@ kfe_status kfe_i_gram_open(kfe_context *ctx, const kfe_i_kernel_list *kernels, c
     if (kfe_i_gram_dealt_source(evaluated) && (storage == KFE_GRAM_F64 || storage == KFE_GRAM_F32))
         KFE_TRY(kfe_i_dealt_keep_owned(&evaluated, storage == KFE_GRAM_F32, out));
     else if (storage == KFE_GRAM_F64 || storage == KFE_GRAM_F32)
-        KFE_TRY(kfe_i_device_keep_owned(&evaluated, storage == KFE_GRAM_F32 ? KFE_DEVICE_F32 : KFE_DEVICE_F64,
-                                        out));
+        KFE_TRY(keep_on_devices(&evaluated, storage == KFE_GRAM_F32 ? KFE_DEVICE_F32 : KFE_DEVICE_F64, out));
     if (*out) {
         ; /* on the device or divided over processes */
     } else if (storage == KFE_GRAM_F64 || storage == KFE_GRAM_F32) {

@@ -3,6 +3,7 @@
 #include "core/cluster.h"
 #include "core/memory.h"
 #include "gram/cluster/dealt.h"
+#include "gram/cluster/on_devices.h"
 #include "gram/device/form.h"
 #include "gram/gram.h"
 
@@ -86,16 +87,24 @@ int kfe_i_gram_wide_fits(const kfe_i_gram *gram, double reserve)
 
     if (evaluated && kfe_i_gram_device(evaluated))
         return kfe_i_device_wide_fits(evaluated, reserve);
+    if (evaluated && kfe_i_gram_is_on_devices(evaluated)) /* divided, it takes less than whole */
+        return kfe_i_devices_wide_fit(evaluated);
     if (evaluated && kfe_i_gram_dealt_source(evaluated))
         return kfe_i_dealt_bytes(gram->size, kfe_i_ranks(gram->ctx), 0) <= budget_beside(gram, reserve);
     return evaluated && kfe_i_gram_packed_bytes(gram->size, 0) <= budget_beside(gram, reserve);
 }
 
-/* In the memory of the operator's device; callers that want rows get them in host memory instead. */
+/* In the memory of the operator's device; callers that want rows get them in host memory instead. Where processes have a device each,
+ * and each has room for the whole matrix in double precision, products of vectors there need no messages; else the matrix is
+ * divided over them. */
 static kfe_status store_on_device(const kfe_i_gram *gram, double reserve, kfe_i_gram **owned)
 {
-    kfe_status status = kfe_i_device_keep(gram, 0, reserve, owned);
+    int divided = kfe_i_gram_is_on_devices(gram);
+    kfe_status status =
+        divided ? kfe_i_devices_keep_whole(gram, reserve, owned) : kfe_i_device_keep(gram, 0, reserve, owned);
 
+    if (status == KFE_OK && divided && !*owned)
+        status = kfe_i_devices_keep(gram, 0, owned);
     if (status == KFE_OK && *owned)
         kfe_i_log(gram->ctx, KFE_LOG_INFO, "kernel matrix of %lld examples: %s", (long long)gram->size,
                   (*owned)->form->name);
@@ -123,7 +132,7 @@ static kfe_status store(const kfe_i_gram *gram, double reserve, int rows, kfe_i_
     int wide = kfe_i_gram_packed_bytes(gram->size, 0) <= budget;
     kfe_status status;
 
-    if (!rows && kfe_i_gram_device(gram))
+    if (!rows && (kfe_i_gram_device(gram) || kfe_i_gram_is_on_devices(gram)))
         return store_on_device(gram, reserve, owned);
     if (!rows && kfe_i_gram_dealt_source(gram))
         return store_dealt(gram, budget, owned);

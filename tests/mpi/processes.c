@@ -2,6 +2,7 @@
 /*
  * Several processes change rounding only: every method with every kernel gives the features of one process when the processes of a
  * cluster fit it together. Started by mpirun; every process runs all checks. With KFE_TEST_ALL all kernels, else the Gaussian one.
+ * With KFE_TEST_DEVICE each process of the cluster has that device; the one process has none.
  */
 #include "support/subject.h"
 
@@ -24,6 +25,8 @@ static void check_processes_change_rounding_only(const support_subject *s)
     kfe_context_set_seed(cluster, 3);
     assert_ok(cluster, kfe_context_set_cluster(cluster, NULL));
     assert_true(kfe_context_ranks(cluster) > 1);
+    if (getenv("KFE_TEST_DEVICE"))
+        assert_ok(cluster, kfe_context_set_device(cluster, getenv("KFE_TEST_DEVICE")));
     together.ctx = cluster;
     kfe_matrix alone = support_subject_features(s, NULL, train.data, test.data);
     kfe_matrix shared = support_subject_features(&together, NULL, train.data, test.data);

@@ -3,7 +3,7 @@
  * Processes that share the work: the forms of the divided Gram operator against the operator of one process, the bytes that products
  * send, and failures. Started by mpirun; every process runs all tests.
  */
-#include "support/support.h"
+#include "pair.h"
 
 #include <stdio.h>
 
@@ -14,131 +14,21 @@
 #include "gram/cluster/divided_factor.h"
 #include "gram/dense/symmetric.h"
 #include "gram/solve/solve.h"
-#include "support/points.h"
 #include "support/tolerance.h"
-
-enum { COLS = 6, VECTORS = 19, GROUPS = 3 };
-
-/* One matrix, by one process and by all. */
-typedef struct pair {
-    kfe_context *alone, *together;
-    support_points points;
-    kfe_i_table table;
-    kfe_i_kernel_list kernels;
-    kfe_i_gram *one, *all;
-} pair;
-
-static void pair_open(pair *p, int64_t rows, int sparse, const char *kernels)
-{
-    char text[128];
-
-    *p = (pair){0};
-    assert_int_equal(kfe_context_new(&p->alone), KFE_OK);
-    assert_int_equal(kfe_context_new(&p->together), KFE_OK);
-    assert_ok(p->together, kfe_context_set_cluster(p->together, NULL));
-    support_points_make(&p->points, 5, rows, COLS, 0);
-    p->table = support_points_table(&p->points, sparse);
-    kfe_i_kernel_list_init(p->alone, &p->kernels);
-    snprintf(text, sizeof text, "%s", kernels);
-    for (char *one = strtok(text, " "); one; one = strtok(NULL, " ")) {
-        kfe_i_kernel kernel;
-        assert_ok(p->alone, kfe_i_kernel_parse(p->alone, one, &kernel));
-        assert_ok(p->alone, kfe_i_kernel_list_add(&p->kernels, &kernel));
-    }
-    assert_ok(p->alone, kfe_i_gram_open(p->alone, &p->kernels, &p->table, KFE_GRAM_AUTO, &p->one));
-    assert_ok(p->together, kfe_i_gram_open(p->together, &p->kernels, &p->table, KFE_GRAM_AUTO, &p->all));
-}
-
-static void pair_close(pair *p)
-{
-    kfe_i_gram_free(p->one);
-    kfe_i_gram_free(p->all);
-    kfe_i_kernel_list_free(&p->kernels);
-    support_points_free(&p->points);
-    kfe_context_free(p->alone);
-    kfe_context_free(p->together);
-}
-
-static void assert_same(const char *what, const double *got, const double *expected, int64_t count,
-                        double tolerance)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (!(fabs(got[i] - expected[i]) <= tolerance))
-            fail_msg("%s, number %lld: %.17g instead of %.17g, allowed %.3g", what, (long long)i, got[i],
-                     expected[i], tolerance);
-}
-
-/* Entries are at most 1 in these kernels, so a sum over n of them is off by at most n·ε·n, and in single precision each entry by 2⁻²³. */
-static double slack(const pair *p, int single)
-{
-    double n = (double)p->table.rows;
-
-    return tolerance_sum(p->table.rows, 2 * n) + (single ? 2 * n * TOLERANCE_SINGLE * COLS : 0);
-}
-
-static void check_times(const pair *p, const kfe_i_gram *gram, int single)
-{
-    int64_t size = p->table.rows * VECTORS;
-    double *v = support_random(3, size);
-    double *expected = support_random(1, size);
-    double *got = support_random(2, size);
-    double *again = support_random(2, size);
-
-    assert_ok(p->alone, kfe_i_gram_times(p->one, v, VECTORS, expected));
-    assert_ok(p->together, kfe_i_gram_times(gram, v, VECTORS, got));
-    assert_ok(p->together, kfe_i_gram_times(gram, v, VECTORS, again));
-    assert_same(gram->form->name, got, expected, size, slack(p, single));
-    assert_memory_equal(got, again, (size_t)size * sizeof *got);
-    memcpy(again, got, (size_t)size * sizeof *got);
-    assert_ok(p->together, kfe_i_cluster_broadcast(p->together, 0, again, size * (int64_t)sizeof *got));
-    assert_memory_equal(got, again, (size_t)size * sizeof *got); /* the bits of rank 0 */
-    free(v);
-    free(expected);
-    free(got);
-    free(again);
-}
-
-static void check_entries(const pair *p)
-{
-    int64_t n = p->table.rows;
-    int64_t index[VECTORS];
-    int32_t *group = calloc((size_t)n, sizeof *group);
-    double *expected = support_random(1, n * n + GROUPS * GROUPS);
-    double *got = support_random(2, n * n + GROUPS * GROUPS);
-    double tolerance = tolerance_sum(COLS, 8);
-
-    for (int64_t j = 0; j < VECTORS; j++)
-        index[j] = j * 7 % n;
-    for (int64_t i = 0; i < n; i++)
-        group[i] = (int32_t)(i * i % GROUPS); /* not all groups are on all processes */
-    assert_ok(p->alone, kfe_i_gram_block(p->one, 0, n, 0, n, expected, n));
-    assert_ok(p->together, kfe_i_gram_block(p->all, 0, n, 0, n, got, n));
-    assert_same("block", got, expected, n * n, tolerance);
-    int64_t count = n < VECTORS ? n : VECTORS;
-    assert_ok(p->alone, kfe_i_gram_columns(p->one, index, count, expected));
-    assert_ok(p->together, kfe_i_gram_columns(p->all, index, count, got));
-    assert_same("columns", got, expected, n * count, tolerance);
-    assert_ok(p->alone, kfe_i_gram_group_sums(p->one, group, GROUPS, expected));
-    assert_ok(p->together, kfe_i_gram_group_sums(p->all, group, GROUPS, got));
-    assert_same("sums over groups", got, expected, GROUPS * GROUPS, tolerance_sum(n * n, (double)(n * n)));
-    free(group);
-    free(expected);
-    free(got);
-}
 
 static void check_forms(const pair *p)
 {
     kfe_i_gram *kept = NULL;
 
-    check_times(p, p->all, 0);
+    pair_check_times(p, p->all, 0);
     for (int single = 0; single < 2; single++) {
         assert_ok(p->together, kfe_i_dealt_keep(p->all, single, p->table.rows, &kept));
-        check_times(p, kept, single);
+        pair_check_times(p, kept, single);
         kfe_i_gram_free(kept);
     }
     if (p->table.rows > 256) {
         assert_ok(p->together, kfe_i_dealt_keep(p->all, 1, 256, &kept));
-        check_times(p, kept, 1);
+        pair_check_times(p, kept, 1);
         kfe_i_gram_free(kept);
     }
 }
@@ -153,9 +43,9 @@ static void test_divided_operator_equals_one(void **state)
         for (int sparse = 0; sparse < 2; sparse++)
             for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
                 pair p;
-                pair_open(&p, sizes[s], sparse, kernels[k]);
+                pair_open(&p, sizes[s], sparse, kernels[k], NULL);
                 assert_non_null(kfe_i_gram_dealt_source(p.all));
-                check_entries(&p);
+                pair_check_entries(&p);
                 check_forms(&p);
                 pair_close(&p);
             }
@@ -174,7 +64,7 @@ static void test_limit_is_that_of_each_process(void **state)
     pair p;
 
     (void)state;
-    pair_open(&p, 1000, 0, "rbf:gamma=0.3");
+    pair_open(&p, 1000, 0, "rbf:gamma=0.3", NULL);
     double bytes = kfe_i_dealt_bytes(1000, kfe_context_ranks(p.together), 0);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         kfe_i_kept kept;
@@ -221,19 +111,19 @@ static void test_products_send_what_the_formula_says(void **state)
     enum { ROWS = 700 };
     pair p;
     kfe_cluster_info before, after;
-    double *v = support_random(3, ROWS * VECTORS);
-    double *out = support_random(1, ROWS * VECTORS);
+    double *v = support_random(3, ROWS * PAIR_VECTORS);
+    double *out = support_random(1, ROWS * PAIR_VECTORS);
 
     (void)state;
-    pair_open(&p, ROWS, 0, "rbf:gamma=0.3");
+    pair_open(&p, ROWS, 0, "rbf:gamma=0.3", NULL);
     const kfe_i_cluster *cluster = p.together->cluster;
     cluster->table->info(cluster->handle, &before);
-    assert_ok(p.together, kfe_i_gram_times(p.all, v, VECTORS, out));
+    assert_ok(p.together, kfe_i_gram_times(p.all, v, PAIR_VECTORS, out));
     cluster->table->info(cluster->handle, &after);
     double sent = (double)(after.bytes_sent - before.bytes_sent);
     assert_ok(p.together, kfe_i_cluster_sum(p.together, &sent, 1));
     double ranks = kfe_context_ranks(p.together);
-    double formula = 2 * 8.0 * ROWS * VECTORS * (ranks - 1) / ranks;
+    double formula = 2 * 8.0 * ROWS * PAIR_VECTORS * (ranks - 1) / ranks;
     assert_true(sent / ranks <= 1.1 * formula && sent / ranks >= 0.9 * formula);
     free(v);
     free(out);
@@ -292,7 +182,7 @@ static void check_solve(const pair *p, int centred)
         norm = fmax(norm, fabs(x[i]));
     for (int64_t i = 0; i < n * RIGHT; i++)
         product[i] += ridge * x[i];
-    assert_same("solution", product, right, n * RIGHT, tolerance_factorisation(n, (double)n * norm));
+    pair_assert_same("solution", product, right, n * RIGHT, tolerance_factorisation(n, (double)n * norm));
     kfe_i_gram_free(one);
     kfe_i_gram_free(all);
     free(right);
@@ -307,7 +197,7 @@ static void test_systems_are_solved_together(void **state)
     (void)state;
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         pair p;
-        pair_open(&p, sizes[s], 0, "rbf:gamma=0.3");
+        pair_open(&p, sizes[s], 0, "rbf:gamma=0.3", NULL);
         if (!kfe_i_cluster_solves(p.together))
             skip();
         check_solve(&p, 0);
@@ -362,7 +252,7 @@ static void test_ways_divide_their_work(void **state)
         pair p;
         kfe_i_gram *one = NULL;
         kfe_i_gram *all = NULL;
-        pair_open(&p, sizes[s], 0, "rbf:gamma=0.3");
+        pair_open(&p, sizes[s], 0, "rbf:gamma=0.3", NULL);
         check_way(&p, p.one, p.all, KFE_SOLVE_DIVIDED);
         if (sizes[s] > 2) {
             assert_ok(p.alone, kfe_i_gram_centred(p.alone, p.one, &one));
@@ -386,7 +276,7 @@ static void test_factor_sends_what_the_formula_says(void **state)
     int definite = 0;
 
     (void)state;
-    pair_open(&p, ROWS, 0, "rbf:gamma=0.3");
+    pair_open(&p, ROWS, 0, "rbf:gamma=0.3", NULL);
     const kfe_i_cluster *cluster = p.together->cluster;
     cluster->table->info(cluster->handle, &before);
     assert_ok(p.together, kfe_i_divided_factor_new(p.all, 0.5, 1, &factor, &definite));

@@ -20,8 +20,8 @@
 #include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/cluster/fill.h"
+#include "gram/cluster/on_devices.h"
 #include "gram/dense/symmetric.h"
-#include "gram/device/form.h"
 #include "kernel/tile/cross.h"
 #include "kernel/tile/tile.h"
 
@@ -311,7 +311,10 @@ kfe_status kfe_i_gram_deal(kfe_context *ctx, kfe_i_gram **gram)
     kfe_status status = KFE_OK;
     kfe_i_gram *made = NULL;
 
-    if (kfe_i_ranks(ctx) == 1 || !(*gram)->form->evaluates || kfe_i_gram_device(*gram))
+    if (kfe_i_ranks(ctx) == 1 || !(*gram)->form->evaluates)
+        return KFE_OK;
+    KFE_TRY(kfe_i_devices_deal(ctx, gram));
+    if (kfe_i_gram_is_on_devices(*gram))
         return KFE_OK;
     KFE_TRY(kfe_i_gram_new(ctx, &form_evaluated, (*gram)->size, sizeof(dealt_state), &made));
     dealt_state *s = made->state;

@@ -75,6 +75,16 @@ kfe_device_status kfe_i_fused_times_from(const kfe_i_gram *gram, kfe_device_type
                                          int add, const kfe_device_matrix *v, const kfe_device_matrix *out);
 /* Whether the device computes the matrix in single precision as fast as it would read it. */
 int kfe_i_fused_is_fast(const kfe_i_gram *gram);
+/* The part of G from `row` and `col` on, in the precision of `out`. */
+kfe_device_status kfe_i_fused_part(const kfe_i_gram *gram, int64_t row, int64_t col,
+                                   const kfe_device_matrix *out, int how);
+/* out = the rows of G from `row` on, as many as out has, times v, in single precision. */
+kfe_device_status kfe_i_fused_times_rows(const kfe_i_gram *gram, int64_t row, const kfe_device_matrix *v,
+                                         const kfe_device_matrix *out);
+/* The operator on the CPU that it owns. */
+const kfe_i_gram *kfe_i_fused_source(const kfe_i_gram *gram);
+/* *gram becomes that operator, and the one on the device is freed. */
+void kfe_i_fused_unwrap(kfe_i_gram **gram);
 kfe_device_status kfe_i_fused_times(const kfe_i_gram *gram, kfe_device_type precision,
                                     const kfe_device_matrix *v, const kfe_device_matrix *out);
 

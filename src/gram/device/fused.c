@@ -395,6 +395,43 @@ kfe_device_status kfe_i_fused_fill(const kfe_i_gram *gram, double scale, int64_t
     return fill(gram->state, scale, (span){row, out->rows, 0, out->cols}, out, how);
 }
 
+kfe_device_status kfe_i_fused_part(const kfe_i_gram *gram, int64_t row, int64_t col,
+                                   const kfe_device_matrix *out, int how)
+{
+    return fill(gram->state, 1, (span){row, out->rows, col, out->cols}, out, how);
+}
+
+kfe_device_status kfe_i_fused_times_rows(const kfe_i_gram *gram, int64_t row, const kfe_device_matrix *v,
+                                         const kfe_device_matrix *out)
+{
+    const fused_state *s = gram->state;
+    kfe_device_status status = KFE_DEVICE_OK;
+
+    for (int64_t m = 0; m < s->count && status == KFE_DEVICE_OK; m++) {
+        kfe_device_product product = {.precision = KFE_DEVICE_F32, .add = m > 0, .v = v, .out = out};
+        const kfe_device_points *points = s->terms[m].points;
+        status = s->device->table->times(s->device->handle, &s->terms[m].kernel,
+                                         (kfe_device_range){points, row, out->rows},
+                                         (kfe_device_range){points, 0, gram->size}, &product);
+    }
+    return status;
+}
+
+const kfe_i_gram *kfe_i_fused_source(const kfe_i_gram *gram)
+{
+    return ((const fused_state *)gram->state)->source;
+}
+
+void kfe_i_fused_unwrap(kfe_i_gram **gram)
+{
+    fused_state *s = (*gram)->state;
+    kfe_i_gram *source = s->source;
+
+    s->source = NULL;
+    kfe_i_gram_free(*gram);
+    *gram = source;
+}
+
 /* ---- making one ---- */
 
 kfe_status kfe_i_device_upload_points(kfe_i_device *device, const kfe_i_table *table,

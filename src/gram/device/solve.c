@@ -8,6 +8,9 @@
  * residual that counts is computed from the operator.
  *
  * Time: n³/3 operations on the device. Memory there: 8n² or 4n² bytes.
+ *
+ * Of an operator that is divided over the devices of several processes, every device factors the whole matrix, if it fits on all of them.
+ * What process 0 computes with its factor goes to all, so that they take the same decisions.
  */
 #include "gram/device/solve.h"
 
@@ -15,7 +18,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/cluster.h"
 #include "core/memory.h"
+#include "gram/cluster/on_devices.h"
 #include "gram/device/form.h"
 #include "gram/solve/block_cg.h"
 
@@ -28,6 +33,7 @@ typedef struct device_factor {
     kfe_device_matrix l;     /* n × n */
     kfe_device_matrix block; /* n × k, in double precision */
     double scale;            /* the matrix was multiplied by this */
+    kfe_context *together; /* of an operator divided over devices; NULL: of another */
 } device_factor;
 
 typedef struct device_solver {
@@ -69,10 +75,39 @@ cleanup:
     return status;
 }
 
+/* The operator of the whole matrix on this process's device, without centring. */
 static const kfe_i_gram *inside(const kfe_i_gram *gram)
 {
     const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
-    return inner ? inner : gram;
+    return kfe_i_gram_own_device(inner ? inner : gram);
+}
+
+/* How a step on a device went; of processes that take it together, the worst outcome counts. */
+typedef enum outcome { UNSUPPORTED, NO_ROOM, INDEFINITE, DEFINITE } outcome;
+
+static kfe_status agree(const device_factor *f, outcome *how)
+{
+    double least = *how;
+    kfe_status status = f->together ? kfe_i_cluster_least(f->together, &least) : KFE_OK;
+
+    *how = (outcome)least;
+    return status;
+}
+
+/* A factor to come; device NULL: the operator is not on a device, or not in all processes. */
+static kfe_status factor_begin(const kfe_i_gram *gram, device_factor *out)
+{
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+    kfe_i_device *device = kfe_i_gram_device(inside(gram));
+    outcome how = device ? DEFINITE : UNSUPPORTED;
+    kfe_status status;
+
+    *out = (device_factor){.scale = 1};
+    if (kfe_i_gram_is_on_devices(inner ? inner : gram))
+        out->together = gram->ctx;
+    status = agree(out, &how);
+    out->device = status == KFE_OK && how == DEFINITE ? device : NULL;
+    return status;
 }
 
 /* Row means must be there before the matrix takes the memory. */
@@ -179,8 +214,11 @@ static kfe_status apply(void *state, int64_t k, const double *x, double *z)
     if (failure == KFE_DEVICE_OK)
         failure = table->download(f->device->handle, &block, z, k);
     for (int64_t i = 0; i < n * k; i++)
-        z[i] *= unit * f->scale;
-    return kfe_i_device_status(f->device, failure);
+        z[i] = failure == KFE_DEVICE_OK ? z[i] * unit * f->scale : 0;
+    kfe_status sent = KFE_OK;
+    if (f->together) /* also after a failure: the others wait for it */
+        sent = kfe_i_cluster_broadcast(f->together, 0, z, n * k * (int64_t)sizeof *z);
+    return failure == KFE_DEVICE_OK ? sent : kfe_i_device_status(f->device, failure);
 }
 
 /* ---- corrections ---- */
@@ -296,6 +334,30 @@ cleanup:
     return status;
 }
 
+/* Of all processes that factor together. *result NO_MEMORY or UNSUPPORTED: one of them at least has no factor, and then none has. */
+static kfe_status agree_on_factor(device_solver *s, kfe_device_status *result, int *definite)
+{
+    kfe_status status = KFE_OK;
+    device_factor *f = &s->factor;
+    outcome how = *result == KFE_DEVICE_NO_MEMORY     ? NO_ROOM
+                  : *result == KFE_DEVICE_UNSUPPORTED ? UNSUPPORTED
+                  : *definite                         ? DEFINITE
+                                                      : INDEFINITE;
+
+    if (*result != KFE_DEVICE_OK && how > NO_ROOM)
+        return kfe_i_device_status(f->device, *result);
+    KFE_TRY(agree(f, &how));
+    *definite = how == DEFINITE;
+    if (how < INDEFINITE)
+        *result = how == NO_ROOM ? KFE_DEVICE_NO_MEMORY : KFE_DEVICE_UNSUPPORTED;
+cleanup:
+    if (status != KFE_OK || *result != KFE_DEVICE_OK || !*definite) {
+        kfe_i_device_matrix_free(f->device, &f->l);
+        kfe_i_device_matrix_free(f->device, &f->block);
+    }
+    return status;
+}
+
 /* The first precision whose factor fits. *done 0: neither does. */
 static kfe_status choose_factor(device_solver *s, int *done, int *definite)
 {
@@ -306,13 +368,14 @@ static kfe_status choose_factor(device_solver *s, int *done, int *definite)
     for (int i = 0; i < 2 && result == KFE_DEVICE_NO_MEMORY; i++) {
         s->report->first = s->report->way = i == 0 ? KFE_SOLVE_F64 : KFE_SOLVE_F32;
         KFE_TRY(factorise(s, types[i], &result, definite));
+        KFE_TRY(agree_on_factor(s, &result, definite));
         if (result == KFE_DEVICE_OK)
             kfe_i_log(s->ctx, KFE_LOG_INFO, "solve: Cholesky in %s precision on %s",
                       i == 0 ? "double" : "single", s->factor.device->name);
     }
     *done = result == KFE_DEVICE_OK;
-    if (!*done && !kfe_i_device_gives_up(s->factor.device, result, "factorisation of the kernel matrix"))
-        status = kfe_i_device_status(s->factor.device, result);
+    if (!*done)
+        (void)kfe_i_device_gives_up(s->factor.device, result, "factorisation of the kernel matrix");
 cleanup:
     return status;
 }
@@ -348,13 +411,15 @@ kfe_status kfe_i_device_solve(const kfe_i_system *system, kfe_i_solve_report *re
                        .ctx = system->gram->ctx,
                        .n = system->gram->size,
                        .k = system->k,
-                       .factor.device = kfe_i_gram_device(system->gram),
                        .report = report};
     kfe_status status = KFE_OK;
 
     *done = 0;
-    if (!s.factor.device || s.k == 0 || s.n == 0)
+    if (s.k == 0 || s.n == 0)
         return KFE_OK;
+    status = factor_begin(system->gram, &s.factor);
+    if (status != KFE_OK || !s.factor.device)
+        return status;
     status = solve(&s, done);
     if (*done && status == KFE_OK)
         kfe_i_log(s.ctx, KFE_LOG_INFO, "solve: on %s: %d corrections, relative residual %.1e",
@@ -402,26 +467,46 @@ cleanup:
     return status;
 }
 
+/* Those of process 0, if all have them. */
+static kfe_status share_eigenvectors(const device_factor *f, int found, int64_t n, int64_t k, double *values,
+                                     double *vectors, int *done)
+{
+    kfe_status status = KFE_OK;
+    outcome how = found ? DEFINITE : NO_ROOM;
+
+    KFE_TRY(agree(f, &how));
+    *done = how == DEFINITE;
+    if (f->together && *done) {
+        KFE_TRY(kfe_i_cluster_broadcast(f->together, 0, values, k * (int64_t)sizeof *values));
+        KFE_TRY(kfe_i_cluster_broadcast(f->together, 0, vectors, n * k * (int64_t)sizeof *vectors));
+    }
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_device_dense_eigen(const kfe_i_gram *gram, int64_t k, double *values, double *vectors,
                                     int *done)
 {
     kfe_status status = KFE_OK;
-    device_factor f = {.device = kfe_i_gram_device(gram), .scale = 1};
+    device_factor f = {0};
     kfe_device_status result = KFE_DEVICE_OK;
     double *work = NULL;
 
     *done = 0;
-    if (!f.device || gram->size == 0)
+    if (gram->size == 0)
+        return KFE_OK;
+    KFE_TRY(factor_begin(gram, &f));
+    if (!f.device)
         return KFE_OK;
     KFE_ALLOC(gram->ctx, work, 2 * gram->size);
     f.device->stage = "computing eigenvectors";
     KFE_TRY(measure_means(gram));
     KFE_TRY(dense_eigen(gram, k, &f, work, vectors, &result));
-    *done = result == KFE_DEVICE_OK;
-    for (int64_t j = 0; *done && j < k; j++)
+    if (result != KFE_DEVICE_OK && !kfe_i_device_gives_up(f.device, result, "eigenvectors"))
+        KFE_TRY(kfe_i_device_status(f.device, result));
+    for (int64_t j = 0; result == KFE_DEVICE_OK && j < k; j++)
         values[j] = work[gram->size - 1 - j];
-    if (!*done && !kfe_i_device_gives_up(f.device, result, "eigenvectors"))
-        status = kfe_i_device_status(f.device, result);
+    KFE_TRY(share_eigenvectors(&f, result == KFE_DEVICE_OK, gram->size, k, values, vectors, done));
 cleanup:
     if (f.device)
         kfe_i_device_matrix_free(f.device, &f.l);

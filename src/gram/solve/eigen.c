@@ -25,9 +25,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/cluster.h"
 #include "core/invariant.h"
 #include "core/least.h"
 #include "core/memory.h"
+#include "gram/cluster/on_devices.h"
 #include "gram/device/form.h"
 #include "gram/device/solve.h"
 #include "gram/form/landmarks.h"
@@ -243,23 +245,36 @@ static int64_t basis_beyond(int64_t block, int64_t blocks)
     return wanted > BASIS_BLOCKS_LEAST * block ? wanted : BASIS_BLOCKS_LEAST * block;
 }
 
-/* Bytes that a large basis may take. On a device it may take more, because products are what costs there. */
-static double memory_for_basis(const kfe_i_gram *gram)
+/* Whether the matrix, or that inside a centred operator, is divided over the devices of several processes. */
+static int is_on_devices(const kfe_i_gram *gram)
 {
-    const kfe_i_device *device = kfe_i_gram_device(gram);
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+    return kfe_i_gram_is_on_devices(inner ? inner : gram);
+}
 
-    return device ? KFE_DEVICE_BASIS_SHARE * kfe_i_device_room(device)
+/* Bytes that a large basis may take. On a device it may take more, because products are what costs there. */
+static kfe_status memory_for_basis(const kfe_i_gram *gram, double *out)
+{
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+    const kfe_i_device *device = kfe_i_gram_device(kfe_i_gram_own_device(inner ? inner : gram));
+
+    *out = device ? KFE_DEVICE_BASIS_SHARE * kfe_i_device_room(device)
                   : KFE_BASIS_SHARE * (double)kfe_i_memory_left(gram->ctx);
+    return is_on_devices(gram) ? kfe_i_cluster_least(gram->ctx, out) : KFE_OK;
 }
 
 /* A block is never narrower than k: a Krylov space holds no more copies of an eigenvalue than its first block
  * has vectors. */
-static void choose_sizes(const kfe_i_gram *gram, kfe_i_krylov *s)
+static kfe_status choose_sizes(const kfe_i_gram *gram, kfe_i_krylov *s)
 {
+    double most = 0;
+    kfe_status status = memory_for_basis(gram, &most);
+
     s->block = s->k + BLOCK_EXTRA > BLOCK_LEAST ? s->k + BLOCK_EXTRA : BLOCK_LEAST;
     s->capacity = kfe_i_least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS_MOST));
-    if (bytes_needed(s) > memory_for_basis(gram))
+    if (bytes_needed(s) > most)
         s->capacity = kfe_i_least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS));
+    return status;
 }
 
 /* Only where exact products would evaluate the kernel again. On a matrix in double precision a product in single precision takes half the
@@ -267,6 +282,21 @@ static void choose_sizes(const kfe_i_gram *gram, kfe_i_krylov *s)
 static int single_pays_off(const kfe_i_space *space)
 {
     return space->gram != space->exact;
+}
+
+/* Memory for all vectors. */
+static kfe_status open_space(kfe_i_krylov *s, const kfe_i_gram *gram, const kfe_i_gram *exact, int on_device)
+{
+    kfe_status status =
+        kfe_i_space_open(gram, exact, on_device, 2 * s->capacity * s->capacity, s->block, &s->space);
+
+    s->fast = single_pays_off(&s->space);
+    if (status == KFE_OK && !s->space.device)
+        status = kfe_i_check_memory(s->ctx, bytes_needed(s), "the block of eigenvectors",
+                                    "raise {memory} or ask for fewer features");
+    if (status == KFE_OK)
+        status = kfe_i_krylov_allocate(s);
+    return kfe_i_space_agree(&s->space, status);
 }
 
 /* `gram` is what multiplies, `exact` the operator whose eigenvectors are asked for. */
@@ -277,12 +307,7 @@ static kfe_status krylov_eigen(search *x, const kfe_i_gram *gram, const kfe_i_gr
     kfe_i_krylov *s = &x->space;
     const kfe_i_gram *inner = kfe_i_gram_centred_inner(exact);
 
-    KFE_TRY(kfe_i_space_open(gram, exact, on_device, 2 * s->capacity * s->capacity, s->block, &s->space));
-    s->fast = single_pays_off(&s->space);
-    if (!s->space.device)
-        KFE_TRY(kfe_i_check_memory(s->ctx, bytes_needed(s), "the block of eigenvectors",
-                                   "raise {memory} or ask for fewer features"));
-    KFE_TRY(kfe_i_krylov_allocate(s));
+    KFE_TRY(open_space(s, gram, exact, on_device));
     KFE_TRY(kfe_i_gram_rounding(inner ? inner : exact, &x->rounding));
     KFE_TRY(iterate(x));
     memcpy(eigenvalues, s->ritz_values, (size_t)s->k * sizeof *eigenvalues);
@@ -307,6 +332,19 @@ static kfe_status solve(search *x, const kfe_i_gram *gram, const kfe_i_gram *exa
     return status;
 }
 
+/* Where every process of a cluster has its vectors on its own device, all get what process 0 has found. */
+static kfe_status share(const kfe_i_gram *gram, int64_t k, double *eigenvalues, double *vectors)
+{
+    kfe_status status = KFE_OK;
+
+    if (!is_on_devices(gram))
+        return KFE_OK;
+    KFE_TRY(kfe_i_cluster_broadcast(gram->ctx, 0, eigenvalues, k * (int64_t)sizeof *eigenvalues));
+    KFE_TRY(kfe_i_cluster_broadcast(gram->ctx, 0, vectors, gram->size * k * (int64_t)sizeof *vectors));
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
                             double *vectors)
 {
@@ -320,10 +358,11 @@ kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance,
         return kfe_i_landmark_eigen(gram, k, eigenvalues, vectors);
     if (gram->size <= DENSE_SIZE || k > gram->size / DENSE_SHARE)
         return dense_eigen(gram, k, eigenvalues, vectors);
-    choose_sizes(gram, &x.space);
+    KFE_TRY(choose_sizes(gram, &x.space));
     KFE_TRY(kfe_i_gram_keep(gram, bytes_needed(&x.space), &kept));
     int narrowed = kept.stored && kfe_i_gram_is_single(kept.stored);
     KFE_TRY(solve(&x, kept.gram, narrowed ? gram : kept.gram, eigenvalues, vectors));
+    KFE_TRY(share(gram, k, eigenvalues, vectors));
 cleanup:
     kfe_i_gram_keep_free(&kept);
     return status;

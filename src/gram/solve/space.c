@@ -5,7 +5,9 @@
 #include <cblas.h>
 #include <string.h>
 
+#include "core/cluster.h"
 #include "core/memory.h"
+#include "gram/cluster/on_devices.h"
 #include "gram/dense/basis.h"
 #include "gram/device/form.h"
 
@@ -30,8 +32,58 @@ static kfe_status settle(kfe_i_space *space, kfe_device_status result)
 {
     if (result == KFE_DEVICE_OK)
         return KFE_OK;
-    space->gave_up = kfe_i_device_gives_up(space->device, result, "vectors of the iteration");
+    if (!space->agreed)
+        space->gave_up = kfe_i_device_gives_up(space->device, result, "vectors of the iteration");
     return kfe_i_device_status(space->device, result);
+}
+
+static const kfe_i_gram *without_centring(const kfe_i_gram *gram)
+{
+    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+    return inner ? inner : gram;
+}
+
+/* The device for the vectors; NULL: host memory, as in all processes if one of them has no device. */
+static kfe_status find_device(kfe_i_space *space)
+{
+    const kfe_i_gram *inner = without_centring(space->gram);
+    double all = 1;
+    kfe_status status = KFE_OK;
+
+    space->together = kfe_i_gram_is_on_devices(inner);
+    space->device = kfe_i_gram_device(kfe_i_gram_own_device(inner));
+    if (space->together) {
+        all = space->device != NULL;
+        status = kfe_i_cluster_least(space->gram->ctx, &all);
+    }
+    if (status != KFE_OK || !(all > 0))
+        space->device = NULL;
+    return status;
+}
+
+kfe_status kfe_i_space_agree(kfe_i_space *space, kfe_status status)
+{
+    double going = status == KFE_OK;
+
+    if (!space->device || !space->together || (status != KFE_OK && !space->gave_up))
+        return status;
+    kfe_status shared = kfe_i_cluster_least(space->gram->ctx, &going);
+    if (shared != KFE_OK)
+        return shared;
+    space->agreed = 1;
+    if (going > 0 || status != KFE_OK)
+        return status;
+    space->gave_up = 1;
+    return kfe_i_fail(space->gram->ctx, KFE_EDEVICE,
+                      "the device of another process has no room for the vectors");
+}
+
+/* Numbers of process 0 for all processes that compute together. */
+static kfe_status share(const kfe_i_space *space, double *values, int64_t count)
+{
+    return space->together
+               ? kfe_i_cluster_broadcast(space->gram->ctx, 0, values, count * (int64_t)sizeof *values)
+               : KFE_OK;
 }
 
 kfe_status kfe_i_space_open(const kfe_i_gram *gram, const kfe_i_gram *exact, int device, int64_t small,
@@ -40,7 +92,8 @@ kfe_status kfe_i_space_open(const kfe_i_gram *gram, const kfe_i_gram *exact, int
     kfe_status status = KFE_OK;
 
     *out = (kfe_i_space){.gram = gram, .exact = exact, .n = gram->size, .small_count = small};
-    out->device = device ? kfe_i_gram_device(gram) : NULL;
+    if (device)
+        KFE_TRY(find_device(out));
     if (!out->device)
         return KFE_OK;
     KFE_TRY(settle(out, out->device->table->allocate(out->device->handle, (uint64_t)small * sizeof(double),
@@ -101,7 +154,7 @@ kfe_status kfe_i_space_inner(kfe_i_space *space, kfe_i_span a, kfe_i_span b, dou
     KFE_DEVICE_TRY(table->gemm(handle, 1, 0, 1, &left, &right, 0, &small));
     KFE_DEVICE_TRY(table->download(handle, &small, out, b.count));
 cleanup:
-    return settle(space, status);
+    return status == KFE_DEVICE_OK ? share(space, out, a.count * b.count) : settle(space, status);
 }
 
 /* Rows that one thread combines at once. OpenBLAS copies the long vectors, into memory that it keeps; of some rows the copy is small and
@@ -172,21 +225,28 @@ cleanup:
     return status;
 }
 
-static kfe_device_status times_on_device(const kfe_i_space *space, const kfe_i_gram *gram, kfe_i_span v,
-                                         kfe_i_span out)
+/* By the operator on this device, or by those of all processes. */
+static kfe_status multiply(kfe_i_space *space, const kfe_i_gram *gram, const kfe_device_matrix *v,
+                           const kfe_device_matrix *out)
 {
-    kfe_device_status status = KFE_DEVICE_OK;
+    return space->together ? kfe_i_devices_times(gram, v, out)
+                           : settle(space, kfe_i_device_times(gram, v, out));
+}
+
+static kfe_status times_on_device(kfe_i_space *space, const kfe_i_gram *gram, kfe_i_span v, kfe_i_span out)
+{
+    kfe_status status = KFE_OK;
     const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
     kfe_device_matrix vectors = device_of(space, v);
     kfe_device_matrix product = device_of(space, out);
     kfe_device_matrix shifted = device_of(space, kfe_i_span_of(&space->shifted, v.count, v.count));
 
     if (!inner)
-        return kfe_i_device_times(gram, &vectors, &product);
-    KFE_DEVICE_TRY(space->device->table->copy(space->device->handle, &vectors, &shifted));
-    KFE_DEVICE_TRY(subtract_means(space, &shifted));
-    KFE_DEVICE_TRY(kfe_i_device_times(inner, &shifted, &product));
-    KFE_DEVICE_TRY(subtract_means(space, &product));
+        return multiply(space, gram, &vectors, &product);
+    KFE_TRY(settle(space, space->device->table->copy(space->device->handle, &vectors, &shifted)));
+    KFE_TRY(settle(space, subtract_means(space, &shifted)));
+    KFE_TRY(multiply(space, inner, &shifted, &product));
+    KFE_TRY(settle(space, subtract_means(space, &product)));
 cleanup:
     return status;
 }
@@ -200,15 +260,16 @@ kfe_status kfe_i_space_times(kfe_i_space *space, int fast, kfe_i_span v, kfe_i_s
     if (!space->device)
         return kfe_i_gram_times(gram, host_of(v), v.count, host_of(out));
     space->device->stage = NULL;
-    return settle(space, times_on_device(space, gram, v, out));
+    return times_on_device(space, gram, v, out);
 }
 
 kfe_status kfe_i_space_squares(kfe_i_space *space, kfe_i_span v, double *out)
 {
     if (space->device) {
         kfe_device_matrix vectors = device_of(space, v);
-        return settle(space,
-                      space->device->table->column_dots(space->device->handle, &vectors, &vectors, out));
+        kfe_device_status result =
+            space->device->table->column_dots(space->device->handle, &vectors, &vectors, out);
+        return result == KFE_DEVICE_OK ? share(space, out, v.count) : settle(space, result);
     }
     memset(out, 0, (size_t)v.count * sizeof *out);
     for (int64_t i = 0; i < space->n; i++)

@@ -9,6 +9,7 @@
 
 #include "core/memory.h"
 #include "core/resume.h"
+#include "gram/cluster/on_devices.h"
 #include "gram/dense/linalg.h"
 #include "method/shared/range.h"
 #include "method/shared/targets.h"
@@ -508,6 +509,7 @@ kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit
         KFE_TRY(kfe_i_gram_keep(p.gram, 0, &kept));
         p.gram = kept.gram;
     }
+    p.gram = kfe_i_gram_own_device(p.gram); /* every process runs the whole pursuit on its device */
     p.n = p.candidates = p.gram->size;
     p.mass = kfe_i_gram_mass(p.gram);
     KFE_TRY(begin_targets(&p, problem));
