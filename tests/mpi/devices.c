@@ -254,7 +254,7 @@ static void test_eigenvectors_and_systems(void **state)
 static void test_one_failing_device_does_not_stop_the_others(void **state)
 {
     (void)state;
-    for (int k = 1; k <= 60; k += k < 20 ? 1 : 7) {
+    for (int k = 1; k <= 41; k += k < 16 ? 1 : 5) {
         pair p;
         kfe_context *ctx = NULL;
         assert_int_equal(kfe_context_new(&ctx), KFE_OK);

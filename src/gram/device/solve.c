@@ -33,7 +33,7 @@ typedef struct device_factor {
     kfe_device_matrix l;     /* n × n */
     kfe_device_matrix block; /* n × k, in double precision */
     double scale;            /* the matrix was multiplied by this */
-    kfe_context *together; /* of an operator divided over devices; NULL: of another */
+    kfe_context *together;   /* of an operator divided over devices; NULL: of another */
 } device_factor;
 
 typedef struct device_solver {
