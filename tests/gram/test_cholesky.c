@@ -4,14 +4,13 @@
 
 #include <lapacke.h>
 #include <math.h>
-#include <omp.h>
 #include <string.h>
 
 #include "gram/dense/cholesky.h"
 #include "gram/dense/linalg.h"
 
-/* Around the borders of panels (512) and of the pieces of the packed form (twice that). */
-static const int64_t orders[] = {1, 2, 3, 511, 512, 513, 1024, 1025, 1100, 1101};
+/* Around the borders of tasks (128), panels (256) and of the pieces of the packed form (twice that). */
+static const int64_t orders[] = {1, 2, 3, 127, 129, 255, 256, 257, 511, 512, 513, 1024, 1025, 1100, 1101};
 enum { ORDERS = sizeof orders / sizeof *orders };
 
 /* A positive definite matrix: exp(−|i − j|/20), with some ridge. */
@@ -99,6 +98,40 @@ static void test_matrices_that_are_not_definite(void **state)
     }
 }
 
+/* Also in panels of 512, which matrices of more than 6,000 rows have. */
+static void test_threads_do_not_change_bits(void **state)
+{
+    static const int64_t sizes[] = {700, 6101};
+    kfe_context *ctx = *state;
+
+    for (int i = 0; i < 2; i++) {
+        int64_t n = sizes[i];
+        double *matrix = definite_matrix(n);
+        float *single[2] = {packed_matrix(n, matrix), packed_matrix(n, matrix)};
+        double *whole[2] = {matrix, definite_matrix(n)};
+        for (int t = 0; t < 2; t++) {
+            int definite = 0;
+            assert_ok(ctx, kfe_context_set_threads(ctx, t == 0 ? 1 : 3));
+            assert_ok(ctx, kfe_i_factorise(ctx, n, whole[t], &definite));
+            assert_ok(ctx, kfe_i_factorise_packed(ctx, n, single[t], &definite));
+            assert_true(definite);
+        }
+        assert_memory_equal(whole[0], whole[1], (size_t)(n * n) * sizeof *matrix);
+        assert_memory_equal(single[0], single[1], (size_t)(n * (n + 1) / 2) * sizeof **single);
+        /* a few rows against the matrix itself */
+        for (int64_t row = 0; row < n; row += n / 7) {
+            double sum = 0;
+            for (int64_t k = 0; k <= row; k++)
+                sum += whole[0][row * n + k] * whole[0][(n - 1) * n + k];
+            assert_true(fabs(sum - exp(-(double)(n - 1 - row) / 20) - (row == n - 1 ? 0.01 : 0)) < 1e-12);
+        }
+        for (int t = 0; t < 2; t++) {
+            free(whole[t]);
+            free(single[t]);
+        }
+    }
+}
+
 static int stop_at_zero(void *user)
 {
     int *left = user;
@@ -127,8 +160,10 @@ static void test_each_question_stops(void **state)
         }
     kfe_context_on_cancel(ctx, NULL, NULL);
     free(matrix);
-    assert_int_equal(stops[0] - 1, 3); /* two strips, then one */
-    assert_in_range(stops[1] - 1, 4, 9);
+    /* Five panels: products with the columns to their left, except for the first, and solves below the diagonal block, except for the last. */
+    assert_int_equal(stops[0] - 1, 8);
+    /* Three panels in each triangle, and two each of A21 and A21 A21ᵀ. */
+    assert_int_equal(stops[1] - 1, 4 + 2 + 2 + 4);
 }
 
 /* Large matrices are factorised in pieces, wherever they come from. */
@@ -151,11 +186,10 @@ static void test_a_large_matrix_can_be_stopped(void **state)
 
 int main(void)
 {
-    omp_set_num_threads(1); /* small products, and two threads would wait for each other */
     const struct CMUnitTest tests[] = {
-        with_context(test_pieces_give_the_factor),         with_context(test_packed_pieces_give_the_factor),
-        with_context(test_matrices_that_are_not_definite), with_context(test_each_question_stops),
-        with_context(test_a_large_matrix_can_be_stopped),
+        with_context(test_pieces_give_the_factor),     with_context(test_packed_pieces_give_the_factor),
+        with_context(test_threads_do_not_change_bits), with_context(test_matrices_that_are_not_definite),
+        with_context(test_each_question_stops),        with_context(test_a_large_matrix_can_be_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cholesky factorisations in pieces, for linalg.c (double precision) and the preconditioners (single precision).
+/* Cholesky factorisations on all threads, for linalg.c (double precision) and the preconditioners (single precision).
  *
- * Right-looking, by panels of PANEL columns. For the row-major lower triangle of a matrix that is cut at a panel into
- *     A11
- *     A21  A22
- * a step replaces A11 by its factor L11, A21 by L21 = A21 L11⁻ᵀ, and A22 by A22 − L21 L21ᵀ. The last of these takes
- * nearly all the time; it is done by strips of rows, and after each strip the cancel callback is asked. */
+ * Left-looking, by panels of columns. With the panel's columns cut at its diagonal block into A11 above A21, and the finished columns to
+ * their left into L10 above L20, a step is
+ *     A11 ← A11 − L10 L10ᵀ,  A21 ← A21 − L20 L10ᵀ,  A11 ← L11,  A21 ← A21 L11⁻ᵀ.
+ * Threads share the rows of the panel, some at a time, and call BLAS on one thread each. LAPACK's own threads wait for each other at every
+ * one of its small products, which takes longer than the work up to an order of several thousand. Each number is computed by one thread in
+ * one way, so that the factor has the same bits for any number of threads. The cancel callback is asked after every few rows.
+ *
+ * Time: n³/3 operations. Memory: none. */
 #include "gram/dense/cholesky.h"
 
 #include <cblas.h>
@@ -13,52 +16,183 @@
 
 #include "core/least.h"
 #include "core/memory.h"
+#include "gram/dense/serial.h"
 
-/* A strip of a matrix of order 20,000 takes 512 · 512 · 20,000 multiplications, about a third of a second on one core. */
-enum { PANEL = 512, DEPTH = 2048 };
+enum {
+    PANEL = 512,       /* columns; the diagonal block is factored on one thread */
+    SMALL_PANEL = 256, /* up to the following order */
+    SMALL_ORDER = 6000,
+    ROWS =
+        128 /* of a task; divides a panel, and does not depend on the number of threads, so that products round alike */
+};
+/* Operations of a thread between two questions to the cancel callback: a third of a second. */
+#define OPERATIONS 1e10
 
 static const char stage[] = "factorising a matrix";
 
-/* ---- double precision ---- */
+/* ---- matrices ---- */
 
-/* Rows [row, row + height) of the trailing matrix. `panel`: L21, whose first row belongs to row 0 of `trailing`. */
-static void update_strip(int64_t width, int64_t row, int64_t rows, const double *panel, double *trailing,
-                         blasint ld)
+/* A part of a matrix in one of the two orders. The lower triangle in row-major order is the upper one in column-major order. */
+typedef struct part {
+    enum CBLAS_ORDER order;
+    int single;
+    void *values;
+    int64_t down, right; /* the distance to the next row and the next column */
+    blasint ld;
+} part;
+
+static part make_part(enum CBLAS_ORDER order, int single, void *values, int64_t ld)
 {
-    int64_t height = kfe_i_least(PANEL, rows - row);
-    const double *strip = panel + row * ld;
-    double *out = trailing + row * ld;
+    int by_columns = order == CblasColMajor;
 
-    if (row > 0)
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)height, (blasint)row, (blasint)width,
-                    -1, strip, ld, panel, ld, 1, out, ld);
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (blasint)height, (blasint)width, -1, strip, ld, 1,
-                out + row, ld);
+    return (part){order, single, values, by_columns ? 1 : ld, by_columns ? ld : 1, (blasint)ld};
+}
+
+static part part_at(part p, int64_t row, int64_t col)
+{
+    int64_t place = row * p.down + col * p.right;
+
+    p.values = p.single ? (void *)((float *)p.values + place) : (void *)((double *)p.values + place);
+    return p;
+}
+
+/* C ← C − AB with A rows × depth and B depth × cols; `a` and `b` are A and Bᵀ. C may have the other order than they. */
+static void subtract(part c, part a, part b, int64_t rows, int64_t cols, int64_t depth)
+{
+    int turned = c.order != a.order; /* then Cᵀ is computed */
+    part first = turned ? b : a, second = turned ? a : b;
+    blasint m = (blasint)(turned ? cols : rows), n = (blasint)(turned ? rows : cols);
+
+    if (c.single)
+        cblas_sgemm(first.order, CblasNoTrans, CblasTrans, m, n, (blasint)depth, -1, first.values, first.ld,
+                    second.values, second.ld, 1, c.values, c.ld);
+    else
+        cblas_dgemm(first.order, CblasNoTrans, CblasTrans, m, n, (blasint)depth, -1, first.values, first.ld,
+                    second.values, second.ld, 1, c.values, c.ld);
+}
+
+/* The lower triangle of C ← C − AAᵀ. */
+static void subtract_square(part c, part a, int64_t rows, int64_t depth)
+{
+    enum CBLAS_UPLO uplo = c.order == a.order ? CblasLower : CblasUpper;
+
+    if (c.single)
+        cblas_ssyrk(a.order, uplo, CblasNoTrans, (blasint)rows, (blasint)depth, -1, a.values, a.ld, 1,
+                    c.values, c.ld);
+    else
+        cblas_dsyrk(a.order, uplo, CblasNoTrans, (blasint)rows, (blasint)depth, -1, a.values, a.ld, 1,
+                    c.values, c.ld);
+}
+
+/* C ← CL⁻ᵀ for a lower triangle L. */
+static void solve(part c, part l, int64_t rows, int64_t cols)
+{
+    if (c.single)
+        cblas_strsm(c.order, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)rows, (blasint)cols,
+                    1, l.values, l.ld, c.values, c.ld);
+    else
+        cblas_dtrsm(c.order, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)rows, (blasint)cols,
+                    1, l.values, l.ld, c.values, c.ld);
+}
+
+/* A diagonal block ← its factor. Returns 0 if it is not positive definite. */
+static int factor_block(part c, int64_t n)
+{
+    char stored = c.order == CblasColMajor ? 'L' : 'U';
+    int saved = kfe_i_enter_order(n);
+    lapack_int info =
+        c.single ? LAPACKE_spotrf_work(LAPACK_COL_MAJOR, stored, (lapack_int)n, c.values, (lapack_int)c.ld)
+                 : LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, stored, (lapack_int)n, c.values, (lapack_int)c.ld);
+
+    kfe_i_leave_order(saved);
+    return info == 0;
+}
+
+/* ---- rows of a panel, on all threads ---- */
+
+/* What is done with the rows of a panel: they lose what `depth` columns explain, and are solved with the factor of a diagonal block. */
+typedef struct panel {
+    part out;             /* the first row */
+    int64_t count, width; /* rows and columns of the panel */
+    part left, above;   /* the columns that explain it: the rows of `out`, and those of the panel's columns */
+    int64_t depth;      /* 0: nothing is subtracted */
+    const part *corner; /* NULL: rows are not solved with it */
+    int is_triangle;    /* the first `width` rows are a lower triangle */
+    int64_t height;     /* rows of a task */
+} panel;
+
+static void do_rows(const panel *p, int64_t task)
+{
+    int64_t row = task * ROWS;
+    int64_t rows = kfe_i_least(ROWS, p->count - row);
+    part out = part_at(p->out, row, 0);
+    part left = part_at(p->left, row, 0);
+    int on_diagonal = p->is_triangle && row < p->width;
+    int64_t cols = on_diagonal ? row : p->width;
+
+    if (p->depth > 0 && cols > 0)
+        subtract(out, left, p->above, rows, cols, p->depth);
+    if (p->depth > 0 && on_diagonal)
+        subtract_square(part_at(out, 0, row), left, rows, p->depth);
+    if (p->corner)
+        solve(out, *p->corner, rows, p->width);
+}
+
+static kfe_status do_panel(kfe_context *ctx, const panel *p)
+{
+    kfe_status status = KFE_OK;
+    int threads = kfe_context_threads(ctx);
+    int saved = kfe_i_enter_order(0); /* BLAS has one thread, also in a team of one */
+    double operations = 2.0 * ROWS * (double)p->width * (double)(p->depth + p->width);
+    int64_t batch = threads * (int64_t)(1 + OPERATIONS / operations);
+    int64_t tasks = (p->count + ROWS - 1) / ROWS;
+    for (int64_t first = 0; first < tasks; first += batch) {
+        int64_t end = kfe_i_least(first + batch, tasks);
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+        for (int64_t task = first; task < end; task++)
+            do_rows(p, task);
+        KFE_TRY(kfe_i_checkpoint(ctx, stage, 0, 0));
+    }
+cleanup:
+    kfe_i_leave_order(saved);
+    return status;
+}
+
+static int64_t panel_width(int64_t n)
+{
+    return n <= SMALL_ORDER ? SMALL_PANEL : PANEL;
+}
+
+/* A lower triangle ← its factor. */
+static kfe_status factorise(kfe_context *ctx, part a, int64_t n, int *definite)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t first = 0; first < n && *definite; first += panel_width(n)) {
+        int64_t width = kfe_i_least(panel_width(n), n - first);
+        part corner = part_at(a, first, first), left = part_at(a, first, 0);
+        panel update = {.out = corner,
+                        .count = n - first,
+                        .width = width,
+                        .left = left,
+                        .above = left,
+                        .depth = first,
+                        .is_triangle = 1};
+        panel below = {
+            .out = part_at(corner, width, 0), .count = n - first - width, .width = width, .corner = &corner};
+        KFE_TRY(first > 0 ? do_panel(ctx, &update) : KFE_OK);
+        *definite = factor_block(corner, width);
+        if (*definite)
+            KFE_TRY(do_panel(ctx, &below));
+    }
+cleanup:
+    return status;
 }
 
 kfe_status kfe_i_factorise(kfe_context *ctx, int64_t n, double *a, int *definite)
 {
-    kfe_status status = KFE_OK;
-    blasint ld = (blasint)n;
-
     *definite = 1;
-    for (int64_t first = 0; first < n && *definite; first += PANEL) {
-        int64_t width = kfe_i_least(PANEL, n - first), rest = n - first - width;
-        double *corner = a + first * n + first, *panel = corner + width * n, *trailing = panel + width;
-
-        /* column-major "upper" is row-major lower */
-        *definite = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)width, corner, (lapack_int)n) == 0;
-        if (!*definite || rest == 0)
-            break;
-        cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)rest,
-                    (blasint)width, 1, corner, ld, panel, ld);
-        for (int64_t row = 0; row < rest; row += PANEL) {
-            update_strip(width, row, rest, panel, trailing, ld);
-            KFE_TRY(kfe_i_checkpoint(ctx, stage, 0, 0));
-        }
-    }
-cleanup:
-    return status;
+    return factorise(ctx, make_part(CblasRowMajor, 0, a, n), n, definite);
 }
 
 /* ---- single precision, packed ---- */
@@ -68,119 +202,55 @@ cleanup:
  * triangle of order n2 = ⌊n/2⌋. */
 typedef struct packed {
     int64_t n1, n2;
-    blasint ld;
-    float *a11, *a21, *a22;
+    part a11, a21, a22;
 } packed;
 
 static packed unpack(int64_t n, float *a)
 {
-    int64_t half = n / 2, ld = n % 2 ? n : n + 1;
+    int64_t n2 = n / 2, n1 = n - n2, ld = n % 2 ? n : n + 1, even = n % 2 == 0;
 
-    if (n % 2)
-        return (packed){
-            .n1 = n - half, .n2 = half, .ld = (blasint)ld, .a11 = a, .a21 = a + n - half, .a22 = a + n};
-    return (packed){.n1 = half, .n2 = half, .ld = (blasint)ld, .a11 = a + 1, .a21 = a + half + 1, .a22 = a};
+    return (packed){.n1 = n1,
+                    .n2 = n2,
+                    .a11 = make_part(CblasColMajor, 1, a + even, ld),
+                    .a21 = make_part(CblasColMajor, 1, a + even + n1, ld),
+                    .a22 = make_part(CblasRowMajor, 1, even ? a : a + n, ld)};
 }
 
-/* A lower triangle in one of the two orders; an upper triangle in column-major order is a lower one in row-major order. */
-typedef struct triangle {
-    enum CBLAS_ORDER order;
-    float *values;
-    int64_t n, down, right; /* down, right: the distance to the next row and the next column */
-    blasint ld;
-} triangle;
-
-static triangle make_triangle(enum CBLAS_ORDER order, int64_t n, float *values, blasint ld)
-{
-    int by_columns = order == CblasColMajor;
-
-    return (triangle){order, values, n, by_columns ? 1 : ld, by_columns ? ld : 1, ld};
-}
-
-/* The rows from `row` on, at most a panel of them, of the triangle that `trailing` begins lose what the `width` columns to its left,
- * which `panel` begins, explain. */
-static void update_rows(const triangle *t, int64_t width, int64_t row, int64_t height, const float *panel,
-                        float *trailing)
-{
-    if (row > 0)
-        cblas_sgemm(t->order, CblasNoTrans, CblasTrans, (blasint)height, (blasint)row, (blasint)width, -1,
-                    panel + row * t->down, t->ld, panel, t->ld, 1, trailing + row * t->down, t->ld);
-    cblas_ssyrk(t->order, CblasLower, CblasNoTrans, (blasint)height, (blasint)width, -1,
-                panel + row * t->down, t->ld, 1, trailing + row * (t->down + t->right), t->ld);
-}
-
-static kfe_status factorise(kfe_context *ctx, const triangle *t, int *definite)
-{
-    kfe_status status = KFE_OK;
-    char stored = t->order == CblasColMajor ? 'L' : 'U';
-
-    for (int64_t first = 0; first < t->n; first += PANEL) {
-        int64_t width = kfe_i_least(PANEL, t->n - first);
-        int64_t rest = t->n - first - width;
-        float *corner = t->values + first * (t->down + t->right);
-        float *panel = corner + width * t->down;
-        float *trailing = panel + width * t->right;
-
-        *definite =
-            LAPACKE_spotrf_work(LAPACK_COL_MAJOR, stored, (lapack_int)width, corner, (lapack_int)t->ld) == 0;
-        if (!*definite || rest == 0)
-            break;
-        cblas_strsm(t->order, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)rest, (blasint)width,
-                    1, corner, t->ld, panel, t->ld);
-        for (int64_t row = 0; row < rest; row += PANEL) {
-            update_rows(t, width, row, kfe_i_least(PANEL, rest - row), panel, trailing);
-            KFE_TRY(kfe_i_checkpoint(ctx, stage, 0, 0));
-        }
-    }
-cleanup:
-    return status;
-}
-
-/* Columns [first, first + width) of A21 lose what the columns before them explain. */
-static kfe_status subtract_columns_before(kfe_context *ctx, const packed *p, int64_t first, int64_t width)
-{
-    kfe_status status = KFE_OK;
-
-    for (int64_t k = 0; k < first; k += DEPTH) {
-        cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, (blasint)p->n2, (blasint)width,
-                    (blasint)kfe_i_least(DEPTH, first - k), -1, p->a21 + k * p->ld, p->ld,
-                    p->a11 + k * p->ld + first, p->ld, 1, p->a21 + first * p->ld, p->ld);
-        KFE_TRY(kfe_i_checkpoint(ctx, stage, 0, 0));
-    }
-cleanup:
-    return status;
-}
-
-/* A21 ← A21 L11⁻ᵀ, panel by panel. */
+/* A21 ← A21 L11⁻ᵀ */
 static kfe_status solve_below(kfe_context *ctx, const packed *p)
 {
     kfe_status status = KFE_OK;
 
     for (int64_t first = 0; first < p->n1; first += PANEL) {
-        int64_t width = kfe_i_least(PANEL, p->n1 - first);
-        KFE_TRY(subtract_columns_before(ctx, p, first, width));
-        cblas_strsm(CblasColMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)p->n2,
-                    (blasint)width, 1, p->a11 + first * p->ld + first, p->ld, p->a21 + first * p->ld, p->ld);
+        part corner = part_at(p->a11, first, first);
+        panel rows = {.out = part_at(p->a21, 0, first),
+                      .count = p->n2,
+                      .width = kfe_i_least(PANEL, p->n1 - first),
+                      .left = p->a21,
+                      .above = part_at(p->a11, first, 0),
+                      .depth = first,
+                      .corner = &corner};
+        KFE_TRY(do_panel(ctx, &rows));
     }
 cleanup:
     return status;
 }
 
-/* Columns [first, first + width) of A22, an upper triangle, lose those of A21 A21ᵀ. */
-static kfe_status subtract_square(kfe_context *ctx, const packed *p, int64_t first, int64_t width)
+/* A22 ← A22 − A21 A21ᵀ, below the diagonal. */
+static kfe_status subtract_explained(kfe_context *ctx, const packed *p)
 {
     kfe_status status = KFE_OK;
-    float *out = p->a22 + first * p->ld;
 
-    for (int64_t k = 0; k < p->n1; k += DEPTH) {
-        blasint depth = (blasint)kfe_i_least(DEPTH, p->n1 - k);
-        const float *rows = p->a21 + k * p->ld;
-        if (first > 0)
-            cblas_sgemm(CblasColMajor, CblasNoTrans, CblasTrans, (blasint)first, (blasint)width, depth, -1,
-                        rows, p->ld, rows + first, p->ld, 1, out, p->ld);
-        cblas_ssyrk(CblasColMajor, CblasUpper, CblasNoTrans, (blasint)width, depth, -1, rows + first, p->ld,
-                    1, out + first, p->ld);
-        KFE_TRY(kfe_i_checkpoint(ctx, stage, 0, 0));
+    for (int64_t first = 0; first < p->n2; first += PANEL) {
+        part left = part_at(p->a21, first, 0);
+        panel rows = {.out = part_at(p->a22, first, first),
+                      .count = p->n2 - first,
+                      .width = kfe_i_least(PANEL, p->n2 - first),
+                      .left = left,
+                      .above = left,
+                      .depth = p->n1,
+                      .is_triangle = 1};
+        KFE_TRY(do_panel(ctx, &rows));
     }
 cleanup:
     return status;
@@ -190,17 +260,14 @@ kfe_status kfe_i_factorise_packed(kfe_context *ctx, int64_t n, float *a, int *de
 {
     kfe_status status = KFE_OK;
     packed p = unpack(n, a);
-    triangle left = make_triangle(CblasColMajor, p.n1, p.a11, p.ld);
-    triangle right = make_triangle(CblasRowMajor, p.n2, p.a22, p.ld);
 
     *definite = 1;
-    KFE_TRY(factorise(ctx, &left, definite));
+    KFE_TRY(factorise(ctx, p.a11, p.n1, definite));
     if (!*definite || p.n2 == 0)
-        goto cleanup;
+        return KFE_OK;
     KFE_TRY(solve_below(ctx, &p));
-    for (int64_t first = 0; first < p.n2; first += PANEL)
-        KFE_TRY(subtract_square(ctx, &p, first, kfe_i_least(PANEL, p.n2 - first)));
-    KFE_TRY(factorise(ctx, &right, definite));
+    KFE_TRY(subtract_explained(ctx, &p));
+    KFE_TRY(factorise(ctx, p.a22, p.n2, definite));
 cleanup:
     return status;
 }

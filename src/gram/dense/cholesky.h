@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Factorise large positive definite matrices so that the user can stop it: LAPACK's Cholesky factorisation in pieces of a
+/* Factorise large positive definite matrices on all threads, in pieces of a
  * fraction of a second, between which the cancel callback is asked. */
 #ifndef KFE_GRAM_DENSE_CHOLESKY_H
 #define KFE_GRAM_DENSE_CHOLESKY_H

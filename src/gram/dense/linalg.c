@@ -46,13 +46,13 @@ static kfe_status not_definite(kfe_context *ctx, const char *what)
         what);
 }
 
-/* A small matrix in one call of LAPACK, a large one in pieces, so that the user can stop it. */
+/* A small matrix by LAPACK on one thread, a large one by our own code on all threads, which the user can stop. */
 static kfe_status factorise(kfe_context *ctx, int64_t n, double *a, const char *what)
 {
     kfe_status status = KFE_OK;
     int definite = 0;
 
-    if (n > STOPPABLE_ORDER) {
+    if (n > KFE_SERIAL_ORDER) {
         status = kfe_i_factorise(ctx, n, a, &definite);
     } else {
         int saved = kfe_i_enter_order(n);

@@ -4,7 +4,6 @@
 
 #include <cblas.h>
 #include <float.h>
-#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -13,6 +12,7 @@
 #include "core/memory.h"
 #include "gram/cluster/dealt.h"
 #include "gram/cluster/divided_factor.h"
+#include "gram/dense/cholesky.h"
 #include "gram/dense/thin.h"
 
 /* ---- time ---- */
@@ -82,9 +82,11 @@ static double gemm_seconds(const kfe_context *ctx, double *buffer, int single)
 }
 
 /* The matrix is diagonally dominant, so that the factorisation runs to its end. */
-static double factor_seconds(const kfe_context *ctx, double *buffer, int single)
+static kfe_status factor_seconds(kfe_context *ctx, double *buffer, int single, double *seconds)
 {
     int64_t n = FACTOR_ORDER;
+    int definite;
+    kfe_status status;
     float *narrow = (float *)buffer;
 
     memset(buffer, 0, (size_t)(n * n) * sizeof *buffer);
@@ -94,11 +96,10 @@ static double factor_seconds(const kfe_context *ctx, double *buffer, int single)
     for (int64_t j = 0; !single && j < n; j++)
         buffer[j * n + j] = 1;
     kfe_i_stamp start = kfe_i_start_clock(ctx);
-    if (single)
-        LAPACKE_spftrf_work(LAPACK_COL_MAJOR, 'N', 'L', (lapack_int)n, narrow);
-    else
-        LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, buffer, (lapack_int)n);
-    return kfe_i_seconds_since(ctx, start);
+    status = single ? kfe_i_factorise_packed(ctx, n, narrow, &definite)
+                    : kfe_i_factorise(ctx, n, buffer, &definite);
+    *seconds = kfe_i_seconds_since(ctx, start);
+    return status;
 }
 
 static double read_seconds(const kfe_context *ctx, const double *buffer, double *sum)
@@ -133,19 +134,23 @@ static double middle(const double *three)
 
 /* The middle one of three tries: other programs slow a measurement down, and one that ran on fewer threads than it may
  * use looks too fast. */
-static void measure(const kfe_context *ctx, double *buffer, kfe_i_rates *out)
+static kfe_status measure(kfe_context *ctx, double *buffer, kfe_i_rates *out)
 {
+    kfe_status status = KFE_OK;
     enum { DGEMM, SGEMM, DPOTRF, SPFTRF, BYTES, RATES };
     double gemm_work = 2.0 * GEMM_ORDER * GEMM_ORDER * GEMM_ORDER;
     double factor_work = (double)FACTOR_ORDER * FACTOR_ORDER * FACTOR_ORDER / 3;
     double rates[RATES][TRIES];
     double sum = 0;
+    double seconds = 0;
 
     for (int i = 0; i < TRIES; i++) {
         rates[DGEMM][i] = gemm_work / gemm_seconds(ctx, buffer, 0);
         rates[SGEMM][i] = gemm_work / gemm_seconds(ctx, buffer, 1);
-        rates[DPOTRF][i] = factor_work / factor_seconds(ctx, buffer, 0);
-        rates[SPFTRF][i] = factor_work / factor_seconds(ctx, buffer, 1);
+        KFE_TRY(factor_seconds(ctx, buffer, 0, &seconds));
+        rates[DPOTRF][i] = factor_work / seconds;
+        KFE_TRY(factor_seconds(ctx, buffer, 1, &seconds));
+        rates[SPFTRF][i] = factor_work / seconds;
         rates[BYTES][i] = 8.0 * BUFFER / read_seconds(ctx, buffer, &sum);
     }
     buffer[0] = sum;
@@ -154,6 +159,8 @@ static void measure(const kfe_context *ctx, double *buffer, kfe_i_rates *out)
     out->spftrf = middle(rates[SPFTRF]);
     out->dpotrf = fmin(middle(rates[DPOTRF]), MOST_DOUBLE_SHARE * out->spftrf);
     out->bytes = middle(rates[BYTES]);
+cleanup:
+    return status;
 }
 
 /* A failed message is told by the next one. */
@@ -187,7 +194,7 @@ kfe_status kfe_i_measure_rates(kfe_context *ctx, kfe_i_rates *out)
         return KFE_OK;
     }
     KFE_ALLOC_ZERO(ctx, buffer, BUFFER);
-    measure(ctx, buffer, &rates);
+    KFE_TRY(measure(ctx, buffer, &rates));
     measure_messages(ctx, buffer, &rates);
     ctx->rates = *out = rates;
     kfe_i_log(
