@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/context.h"
+#include "core/memory.h"
 #include "floor.h"
 #include "gram/gram.h"
 
@@ -145,7 +146,7 @@ static double cholesky_seconds(problem *p, int64_t n)
     double start = bench_now();
     LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, matrix, (lapack_int)n);
     double seconds = bench_now() - start;
-    p->ctx->reallocate(p->ctx->reallocate_user, matrix, 0);
+    kfe_i_free(p->ctx, matrix);
     return seconds;
 }
 
