@@ -113,7 +113,7 @@ cleanup:
 }
 
 /* On the device, or divided over the devices of all processes; *out NULL: there is none, or no room. */
-static kfe_status keep_on_devices(kfe_i_gram **gram, kfe_device_type type, kfe_i_gram **out)
+static kfe_status keep_on_devices(kfe_i_gram **gram, int type, kfe_i_gram **out)
 {
     return kfe_i_gram_is_on_devices(*gram) ? kfe_i_devices_keep_owned(gram, type, out)
                                            : kfe_i_device_keep_owned(gram, type, out);

@@ -306,8 +306,7 @@ static void compare_every_method(kfe_context *ctx, const job *like)
                 j.method = method;
                 j.task = task;
                 j.seed = seed;
-                /* kopls2: rounding decides how many features it finds for indicators, which are dependent */
-                if (!j.class_weight || (!real && strcmp(method->name, "kopls2") != 0))
+                if (!j.class_weight || !real)
                     compare(ctx, &p, &j);
             }
             count++;

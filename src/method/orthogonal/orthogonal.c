@@ -3,6 +3,7 @@
 #include "method/orthogonal/orthogonal.h"
 
 #include <cblas.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 #include "gram/dense/linalg.h"
 #include "method/shared/targets.h"
 
-/* Singular values below this share of the largest are rounding error. */
+/* Images of the scores that keep less than this share of their norm beside the predictive directions are rounding error. */
 #define KFE_COMPONENT_ROUNDING 1e-8
 
 typedef struct components {
@@ -35,7 +36,8 @@ static void product(int transpose, int64_t m, int64_t n, int64_t k, const double
                 (blasint)k, 1, a, (blasint)(transpose ? m : k), b, (blasint)n, 0, out, (blasint)n);
 }
 
-/* The leading left singular vectors of a (rows × cols) as columns of out (rows × most); returns how many are above rounding. */
+/* The leading left singular vectors of a (n × cols) as columns of out (n × *found), at most `most`: those above rounding. The
+ * eigenvalues of aᵀa are exact to about cols·ε of the largest. */
 static kfe_status left_vectors(kfe_context *ctx, int64_t n, int64_t cols, const double *a, int64_t most,
                                double *out, int64_t *found)
 {
@@ -50,8 +52,7 @@ static kfe_status left_vectors(kfe_context *ctx, int64_t n, int64_t cols, const 
     product(1, cols, cols, n, a, a, inner);
     KFE_TRY(kfe_i_symmetric_eigen(ctx, cols, inner, cols, values, vectors));
     *found = 0;
-    while (*found < most && *found < cols && values[*found] > 0 &&
-           sqrt(values[*found]) > KFE_COMPONENT_ROUNDING * sqrt(values[0]))
+    while (*found < most && *found < cols && values[*found] > 64 * (double)cols * DBL_EPSILON * values[0])
         ++*found;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < *found; j++) {
