@@ -157,7 +157,7 @@ def test_search_weighs_classes_of_each_training_part(estimator):
 @pytest.mark.parametrize("call, message", [
     (lambda X, y: kfe.KFD(class_weight={7: 2}).fit(X, y), "there is no class '7'"),
     (lambda X, y: kfe.KFD(class_weight={0: 0}).fit(X, y), "'0' is not a weight above 0"),
-    (lambda X, y: kfe.KFD(class_weight="even").fit(X, y), "'even' is not NAME:WEIGHT"),
+    (lambda X, y: kfe.KFD(class_weight="even").fit(X, y), "'even' is not NAME=WEIGHT"),
     (lambda X, y: kfe.PLSRegressor(class_weight="balanced").fit(X, X[:, 0]), "class weights are for classes, but the target is real"),
     (lambda X, y: kfe.KFDClassifier(learner="knn", class_weight="balanced").fit(X, y), "knn takes no weights of examples; these do: svm"),
 ])

@@ -129,9 +129,7 @@ static kfe_status stack_target(kfe_context *ctx, kfe_data *const *parts, int64_t
     if (parts[0]->target.task == KFE_TASK_REAL)
         KFE_TRY(stack_values(ctx, parts, count, rows, out));
     KFE_TRY(stack_weights(ctx, parts, count, rows, out));
-    if (parts[0]->target_name)
-        KFE_STRDUP(ctx, out->target_name, parts[0]->target_name);
-    out->label_column = parts[0]->label_column;
+    KFE_TRY(kfe_i_data_copy_label_place(ctx, parts[0], out));
 cleanup:
     return status;
 }
@@ -168,6 +166,7 @@ kfe_status kfe_i_pick_rows(kfe_context *ctx, const kfe_data *data, const int64_t
     KFE_TRY(kfe_i_data_gather(ctx, data, index, count, &picked));
     for (int v = 0; v < data->view_count; v++)
         KFE_TRY(kfe_i_view_copy_columns(ctx, &data->views[v], &picked->views[v]));
+    KFE_TRY(kfe_i_data_copy_label_place(ctx, data, picked));
     *out = picked;
     picked = NULL;
 cleanup:

@@ -14,11 +14,11 @@ int kfe_i_balances_classes(const kfe_spec *spec)
 
 kfe_status kfe_i_refuse_balanced(kfe_context *ctx)
 {
-    return kfe_i_fail(
-        ctx, KFE_EUNSUPPORTED,
-        "{class-weight=balanced} counts the classes of all rows before the first one is added, "
-        "which a fit in blocks or from standard input cannot; give {class-weight} by name, NAME:WEIGHT "
-        "for every class, or fit from files");
+    return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
+                      "{class-weight=balanced} counts the classes of all rows before the first one is added, "
+                      "which a fit in blocks or from standard input cannot; give {class-weight} by name, "
+                      "NAME=WEIGHT,NAME=WEIGHT, "
+                      "or fit from files");
 }
 
 /* ---- classes ---- */

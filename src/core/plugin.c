@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/wording.h"
+
 enum { PATH_SIZE = 4096, PLACES = 4 };
 
 static int is_file(const char *path)
@@ -93,15 +95,17 @@ kfe_status kfe_i_plugin_open(kfe_context *ctx, const kfe_i_plugin *plugin, kfe_i
                              void **library, const void **table)
 {
     char path[PATH_SIZE];
+    char advice[KFE_WORDING_TEXT];
 
     find(plugin->file, path);
+    kfe_i_word_format(ctx, plugin->advice, advice);
     /* it stays loaded: drivers and MPI start once per process */
     *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!*library && strcmp(path, plugin->file) == 0)
         return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
                           "there is no plug-in for %s: %s is neither in KFE_DEVICE_PATH nor beside the "
                           "library; %s",
-                          plugin->owner, plugin->file, plugin->advice);
+                          plugin->owner, plugin->file, advice);
     if (!*library)
         return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "the plug-in for %s cannot be loaded: %s", plugin->owner,
                           dlerror());

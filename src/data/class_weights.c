@@ -51,9 +51,11 @@ static kfe_status set_weight(kfe_context *ctx, const kfe_i_target *target, char 
     double weight = 0;
 
     if (!separator || !kfe_i_parse_number(separator + 1, part + strlen(part), &weight))
-        KFE_FAIL(ctx, KFE_EINVAL,
-                 "class weights: '%s' is not NAME:WEIGHT; write none, balanced or NAME:WEIGHT;NAME:WEIGHT",
-                 part);
+        KFE_FAIL(
+            ctx, KFE_EINVAL,
+            "class weights: '%s' is not NAME=WEIGHT; write none, balanced or NAME=WEIGHT,NAME=WEIGHT (for a "
+            "learner NAME:WEIGHT;NAME:WEIGHT)",
+            part);
     if (!(weight > 0 && weight <= KFE_REAL_MAX))
         KFE_FAIL(ctx, KFE_EINVAL, "class weights: '%s' is not a weight above 0", separator + 1);
     *separator = '\0';

@@ -372,6 +372,17 @@ kfe_status kfe_data_row(kfe_context *ctx, const kfe_data *data, int view, int64_
     return KFE_OK;
 }
 
+kfe_status kfe_i_data_copy_label_place(kfe_context *ctx, const kfe_data *from, kfe_data *to)
+{
+    kfe_status status = KFE_OK;
+
+    to->label_column = from->label_column;
+    if (from->target_name)
+        KFE_STRDUP(ctx, to->target_name, from->target_name);
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_data_gather(kfe_context *ctx, const kfe_data *data, const int64_t *index, int64_t count,
                              kfe_data **out)
 {

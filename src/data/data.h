@@ -89,5 +89,7 @@ kfe_status kfe_i_view_copy_columns(kfe_context *ctx, const kfe_i_view *from, kfe
 /* Copies the rows listed, of all views and the target; classes that lose all members stay in the list. */
 kfe_status kfe_i_data_gather(kfe_context *ctx, const kfe_data *data, const int64_t *index, int64_t count,
                              kfe_data **out);
+/* Notes in `to` where the label of `from` stood in its file: its column and its header. */
+kfe_status kfe_i_data_copy_label_place(kfe_context *ctx, const kfe_data *from, kfe_data *to);
 
 #endif

@@ -119,9 +119,7 @@ kfe_status kfe_i_data_drop_weightless(kfe_context *ctx, const kfe_data *data, kf
     if (count == rows)
         goto cleanup;
     KFE_TRY(kfe_data_take(ctx, data, count, kept, out));
-    (*out)->label_column = data->label_column;
-    if (data->target_name)
-        KFE_STRDUP(ctx, (*out)->target_name, data->target_name);
+    KFE_TRY(kfe_i_data_copy_label_place(ctx, data, *out));
 cleanup:
     kfe_i_free(ctx, kept);
     if (status != KFE_OK) {

@@ -44,7 +44,7 @@ static const kfe_i_param fit_rows[] = {
     KFE_TEXT(kfe_i_fit_settings, class_weight, "class-weight", KFE_CLASS_WEIGHTS_NONE,
              "weights of the classes, by which the weights of their training examples are multiplied: none, "
              "balanced "
-             "(n/(classes·members), so that all classes weigh the same), or NAME:WEIGHT;NAME:WEIGHT, where "
+             "(n/(classes·members), so that all classes weigh the same), or NAME=WEIGHT,NAME=WEIGHT, where "
              "the "
              "others weigh 1"),
 };
