@@ -17,6 +17,9 @@
 
 /* ---- time ---- */
 
+/* No measured time is less than this, so that rates are finite. */
+#define LEAST_SECONDS 1e-7
+
 kfe_i_stamp kfe_i_start_clock(const kfe_context *ctx)
 {
     struct timespec now;
@@ -32,7 +35,7 @@ double kfe_i_seconds_since(const kfe_context *ctx, kfe_i_stamp start)
     kfe_i_stamp now = kfe_i_start_clock(ctx);
     double seconds = fmin(now.wall - start.wall, (now.processor - start.processor) / start.threads);
 
-    return kfe_i_cluster_agree(ctx, fmax(seconds, 1e-7)); /* plans depend on it */
+    return kfe_i_cluster_agree(ctx, fmax(seconds, LEAST_SECONDS)); /* plans depend on it */
 }
 
 /* ---- rates ---- */
@@ -115,13 +118,13 @@ static double read_seconds(const kfe_context *ctx, const double *buffer, double 
     return kfe_i_seconds_since(ctx, start);
 }
 
-/* Gathers `count` numbers, or adds one. */
+/* Gathers `count` numbers, or adds one. Wall time: a message keeps at most one thread busy, and none while it waits. */
 static double message_seconds(const kfe_context *ctx, double *buffer, int64_t count)
 {
-    kfe_i_stamp start = kfe_i_start_clock(ctx);
+    double start = kfe_i_clock();
 
     (void)(count > 1 ? kfe_i_cluster_gather_rows(ctx, buffer, count, 1) : kfe_i_cluster_sum(ctx, buffer, 1));
-    return kfe_i_seconds_since(ctx, start);
+    return kfe_i_cluster_agree(ctx, fmax(kfe_i_clock() - start, LEAST_SECONDS));
 }
 
 static double middle(const double *three)
