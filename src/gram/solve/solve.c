@@ -250,30 +250,30 @@ cleanup:
     return status;
 }
 
+/* Keeps a copy of the matrix; one in single precision is not used for residuals. */
+static kfe_status keep(kfe_i_solver *s, double reserve)
+{
+    kfe_status status = kfe_i_gram_keep(s->gram, reserve, &s->kept);
+
+    if (status == KFE_OK)
+        s->exact = kfe_i_gram_is_single(s->kept.gram) ? s->gram : s->kept.gram;
+    return status;
+}
+
 /* Keeps the matrix in double precision if there is room for it beside `reserve` bytes; the ways that factor it make
  * only a few passes and do not gain from less. */
 static kfe_status keep_exact(kfe_i_solver *s, double reserve)
 {
-    kfe_status status = KFE_OK;
-
     if (s->kept.gram != s->gram || !kfe_i_gram_wide_fits(s->gram, reserve))
         return KFE_OK;
-    KFE_TRY(kfe_i_gram_keep(s->gram, reserve, &s->kept));
-    s->exact = s->kept.gram;
-cleanup:
-    return status;
+    return keep(s, reserve);
 }
 
 static kfe_status keep_for_iterations(kfe_i_solver *s, int64_t rank)
 {
-    kfe_status status = KFE_OK;
-
     if (s->kept.gram != s->gram)
         return KFE_OK;
-    KFE_TRY(kfe_i_gram_keep(s->gram, block_bytes(s) + 8.0 * (double)s->n * (double)(rank + 128), &s->kept));
-    s->exact = kfe_i_gram_is_single(s->kept.gram) ? s->gram : s->kept.gram;
-cleanup:
-    return status;
+    return keep(s, block_bytes(s) + 8.0 * (double)s->n * (double)(rank + 128));
 }
 
 /* The predictions for all ways. Evaluates the matrix once if it fits. */
