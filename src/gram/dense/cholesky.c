@@ -118,7 +118,6 @@ typedef struct panel {
     int64_t depth;      /* 0: nothing is subtracted */
     const part *corner; /* NULL: rows are not solved with it */
     int is_triangle;    /* the first `width` rows are a lower triangle */
-    int64_t height;     /* rows of a task */
 } panel;
 
 static void do_rows(const panel *p, int64_t task)
