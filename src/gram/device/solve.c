@@ -23,8 +23,9 @@
 #include "gram/cluster/on_devices.h"
 #include "gram/device/form.h"
 #include "gram/solve/block_cg.h"
+#include "gram/solve/precondition.h"
 
-enum { MOST_STEPS = 8, TRIES = 4, CG_ITERATIONS = 60, SHIFT_GROWTH = 8 };
+enum { MOST_STEPS = 8, CG_ITERATIONS = 60 };
 /* A residual above this is never explained by rounding. */
 #define KFE_WORST_RESIDUAL 1e-6
 
@@ -174,7 +175,7 @@ static kfe_status factorise(device_solver *s, kfe_device_type type, kfe_device_s
     *definite = 0;
     f->scale = single ? 1 / (s->largest + s->system->ridge) : 1;
     *result = take_or_allocate(s, type, &filled);
-    for (int attempt = 0; attempt < (single ? TRIES : 1) && !*definite; attempt++) {
+    for (int attempt = 0; attempt < (single ? KFE_SHIFT_TRIES : 1) && !*definite; attempt++) {
         if (*result == KFE_DEVICE_OK)
             KFE_TRY(fill(s, filled, s->system->ridge + extra, result));
         f->device->stage = "factorising the kernel matrix";
@@ -182,7 +183,7 @@ static kfe_status factorise(device_solver *s, kfe_device_type type, kfe_device_s
             *result = f->device->table->potrf(f->device->handle, &f->l, definite);
         if (*result != KFE_DEVICE_OK)
             break;
-        extra = fmax(SHIFT_GROWTH * extra, rounding);
+        extra = kfe_i_next_shift(extra, rounding);
     }
     if (*result == KFE_DEVICE_OK)
         *result = kfe_i_device_matrix_new(f->device, s->n, s->k, KFE_DEVICE_F64, &f->block);
