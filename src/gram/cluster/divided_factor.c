@@ -28,6 +28,7 @@
 #include "core/cluster.h"
 #include "core/least.h"
 #include "core/memory.h"
+#include "gram/dense/serial.h"
 #include "gram/dense/symmetric.h"
 
 enum {
@@ -266,6 +267,17 @@ static void solve_below(const kfe_i_divided_factor *f, step s)
     }
 }
 
+/* Gives the same bits in every process. Column-major "upper" is row-major lower. */
+static int factor_corner(float *corner, int64_t width)
+{
+    int saved = kfe_i_enter_order(width);
+    lapack_int info =
+        LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)width, corner, (lapack_int)width);
+
+    kfe_i_leave_order(saved);
+    return info == 0;
+}
+
 static kfe_status eliminate(const kfe_i_divided_factor *f, step s, int *definite)
 {
     kfe_status status = KFE_OK;
@@ -273,9 +285,7 @@ static kfe_status eliminate(const kfe_i_divided_factor *f, step s, int *definite
     float *corner = corner_of(f, s);
 
     KFE_TRY(exchange_columns(f, s, s.first, next, corner));
-    /* the same bits in every process; column-major "upper" is row-major lower */
-    *definite =
-        LAPACKE_spotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)s.width, corner, (lapack_int)s.width) == 0;
+    *definite = factor_corner(corner, s.width);
     if (!*definite || next == f->n)
         goto cleanup;
     solve_below(f, s);
