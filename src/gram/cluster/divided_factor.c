@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cholesky factors in single precision whose rows are divided over the processes of a cluster; solve.c takes them as preconditioners.
+ * Cholesky factors in single precision whose rows are divided over the processes of a cluster; solve.c uses them as preconditioners.
  *
- * Rows are dealt in panels of 64, as those of the stored matrix are (dealt.c), so that a process fills its rows from what it keeps. Columns
- * are eliminated in steps of 256. For a matrix that is cut at a step into
+ * Rows are dealt in panels of 64, like those of the stored matrix (dealt.c): a process fills its rows of the factor from those that it stores.
+ * Columns are eliminated in steps of 256. With the matrix cut at a step into
  *     A11
  *     A21  A22
- * the processes gather A11 and factor it, each for itself. Each replaces its rows of A21 by those of L21 = A21 L11⁻ᵀ. They gather L21, and each
- * subtracts its rows of L21 L21ᵀ from A22. That is n³/(3p) operations and about 2n²/p bytes of memory in each of p processes, and each
+ * the processes gather A11, and each factors it. Each replaces its rows of A21 by those of L21 = A21 L11⁻ᵀ. They gather L21, and each
+ * subtracts its rows of L21 L21ᵀ from A22. That takes n³/(3p) operations and about 2n²/p bytes of memory in each of p processes, and each
  * receives 2n²(p − 1)/p bytes.
  *
  * A process keeps its rows in strips of 256. The rows of a strip are as long as its last one, so that one call of BLAS serves them all.
  *
- * Triangular systems are solved in the same steps, by two messages for each: n²/p operations for each right-hand side.
+ * Triangular systems are solved in the same steps, with one message for each step: n²/p operations for each right-hand side.
  *
- * ScaLAPACK has the same factorisation (pspotrf), but its processes wait busily and never ask whether another has failed or the user has
- * cancelled.
+ * ScaLAPACK has the same factorisation (pspotrf), but its processes wait busily and notice neither that another has failed nor that the
+ * user has cancelled.
  */
 #include "gram/cluster/divided_factor.h"
 
@@ -41,7 +41,7 @@ enum {
 
 /* ---- rows ---- */
 
-/* Rows of a process before `row`, which is a multiple of PANEL or n. */
+/* How many of the rows before `row` a process has; `row` is a multiple of PANEL, or n. */
 static int64_t rows_before(const kfe_i_divided_factor *f, int rank, int64_t row)
 {
     kfe_i_share share = {rank, f->share.ranks};
@@ -65,12 +65,13 @@ typedef struct strip {
     float *values;
 } strip;
 
+/* The rows of all processes that so many strips span. */
 static int64_t spanned(int ranks, int64_t strips)
 {
     return STRIP * ranks * strips;
 }
 
-/* Where a strip begins in memory: those before it span 1, 2, … times the rows of the first. */
+/* Where a strip begins in memory: the strips before it span 1, 2, … times the rows of the first, which is the length of their rows. */
 static int64_t strip_offset(int ranks, int64_t number)
 {
     return STRIP * (spanned(ranks, number * (number + 1) / 2) + APART * number);
@@ -118,7 +119,7 @@ static float *outgoing(const kfe_i_divided_factor *f, int64_t begin, int64_t end
     return f->arrived + before;
 }
 
-/* out: these rows of all processes, one after the other. */
+/* Gathers rows [begin, end) of all processes, and puts them into `out` in their order. */
 static kfe_status exchange(const kfe_i_divided_factor *f, int64_t begin, int64_t end, int64_t width,
                            float *out)
 {
@@ -140,7 +141,7 @@ cleanup:
     return status;
 }
 
-/* out: the columns of a step in rows [begin, end). */
+/* Gathers the columns of a step in rows [begin, end) of all processes. */
 static kfe_status exchange_columns(const kfe_i_divided_factor *f, step s, int64_t begin, int64_t end,
                                    float *out)
 {
@@ -191,7 +192,7 @@ cleanup:
     return status;
 }
 
-/* Every process asks for its own rows. Means of centred operators take a pass of all processes, so they are computed before. */
+/* Every process fills its own rows, alone. A first block makes a centred operator compute its means, which takes all processes. */
 static kfe_status fill(const kfe_i_gram *gram, double ridge, const kfe_i_divided_factor *f)
 {
     double first = 0;
@@ -212,7 +213,7 @@ static float *corner_of(const kfe_i_divided_factor *f, step s)
     return f->corners + s.first * STEP;
 }
 
-/* This process's rows among [row, end), which lie in one strip, lose what the step explains of their columns [col, col + cols). */
+/* A22 ← A22 − L21 L21ᵀ for this process's rows among [row, end), which lie in one strip, and columns [col, col + cols). */
 static void subtract(const kfe_i_divided_factor *f, step s, int64_t row, int64_t end, int64_t col,
                      int64_t cols)
 {
@@ -227,7 +228,7 @@ static void subtract(const kfe_i_divided_factor *f, step s, int64_t row, int64_t
                 (blasint)s.width, 1, own.values + col, (blasint)own.stride);
 }
 
-/* The triangle of rows and columns [begin, end): its square in the corner, and the two triangles that are left. */
+/* The same for the lower triangle of rows and columns [begin, end): the block below its middle, then the two smaller triangles. */
 static void update_triangle(const kfe_i_divided_factor *f, step s, int64_t begin, int64_t end)
 {
     int64_t middle = begin + (end - begin) / (2 * PANEL) * PANEL;
@@ -241,7 +242,7 @@ static void update_triangle(const kfe_i_divided_factor *f, step s, int64_t begin
     update_triangle(f, s, middle, end);
 }
 
-/* A22, strip by strip: what is left of its triangle, and that in the triangle's rows. */
+/* The same for all of A22, strip by strip: the columns before the strip's triangle, then the triangle. */
 static void update(const kfe_i_divided_factor *f, step s)
 {
     int64_t next = s.first + s.width;
@@ -324,7 +325,7 @@ static int64_t strips_of(int64_t own)
     return (own + STRIP - 1) / STRIP;
 }
 
-/* Numbers of `own` rows of the factor; those of the last strip have at most n. */
+/* The most floats that `own` rows of the factor take; rows of the last strip have at most n. */
 static int64_t numbers_of(int ranks, int64_t own, int64_t n)
 {
     int64_t full = own > 0 ? strips_of(own) - 1 : 0;
@@ -431,7 +432,7 @@ cleanup:
     return status;
 }
 
-/* sums = what the rows below a step explain of it, added over the processes. */
+/* sums = L[below, step]ᵀ·x[below], added over the processes. */
 static kfe_status sum_below(const kfe_i_divided_factor *f, step s, int64_t k)
 {
     int64_t size = s.width * k;
@@ -449,7 +450,7 @@ static kfe_status sum_below(const kfe_i_divided_factor *f, step s, int64_t k)
     return kfe_i_cluster_sum(f->ctx, f->sums, size);
 }
 
-/* The rows [begin, end) of `block` that this process has, into its own block. */
+/* Copies this process's rows among [begin, end) from `block` to `own_block`. */
 static void take_own(const kfe_i_divided_factor *f, int64_t begin, int64_t end, int64_t k)
 {
     for (int64_t turn = own_before(f, begin) / PANEL; turn * PANEL < own_before(f, end); turn++) {

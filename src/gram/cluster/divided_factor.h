@@ -6,20 +6,20 @@
 #include "core/share.h"
 #include "gram/solve/precondition.h"
 
-/* LLᵀ ≈ G + (λ + shift)I in single precision, of which every process has some rows. */
+/* LLᵀ ≈ G + (λ + shift)I in single precision; every process has some rows of L. */
 typedef struct kfe_i_divided_factor {
     kfe_context *ctx;
     kfe_i_share share;
-    int64_t n, own; /* rows; rows of this process */
-    float *values;  /* the rows of this process, up to the diagonal and a little beyond */
-    float *corners; /* the diagonal blocks of all steps, the same in every process */
-    float *panel;   /* the columns of a step in all rows: in the order of rows, and of processes */
-    float *arrived;
-    int64_t *bytes;   /* that arrive from each process */
+    int64_t n, own;   /* rows; rows of this process */
+    float *values;    /* the rows of this process, in strips; each is longer than up to its diagonal entry */
+    float *corners;   /* the diagonal blocks of all steps, the same in every process */
+    float *panel;     /* the columns of a step in all rows below it */
+    float *arrived;   /* gathered rows, in the order of processes; also scratch */
+    int64_t *bytes;   /* to gather from each process */
     float *block;     /* n × k: right-hand sides and solution */
     float *own_block; /* own × k: the rows of this process */
-    double *sums;     /* of a step, for k columns */
-    double *largest;  /* k */
+    double *sums;     /* step × k: products with the rows below a step */
+    double *largest;  /* k: the largest entry of each right-hand side */
     double scale;     /* the matrix was multiplied by this, so that its entries are at most 1 */
     double shift;
 } kfe_i_divided_factor;
@@ -31,7 +31,7 @@ enum { KFE_DIVIDED_STEP = 256 };
 kfe_status kfe_i_divided_factor_new(const kfe_i_gram *gram, double ridge, int64_t k,
                                     kfe_i_divided_factor *out, int *definite);
 void kfe_i_divided_factor_free(kfe_i_divided_factor *factor);
-/* Its constant c is 1: it is an approximate inverse. All processes apply it to the same block at the same time. */
+/* Its constant c is 1: it is an approximate inverse. All processes apply it together, to the same block. */
 kfe_i_preconditioner kfe_i_divided_preconditioner(kfe_i_divided_factor *factor);
 /* Bytes that each of `ranks` processes needs for k right-hand sides. */
 double kfe_i_divided_factor_bytes(int ranks, int64_t n, int64_t k);

@@ -2,14 +2,14 @@
 /*
  * The operator whose matrix is divided over the devices of the processes of a cluster; dealt.c and policy.c make it.
  *
- * Every process has its panels of the lower triangle on its device (device/panels.h) and multiplies them there; the parts are added over the
- * processes in host memory. Blocks: every process evaluates some rows on its device, and these are gathered. Columns are evaluated whole
- * by every device.
+ * Products: every device multiplies the panels of its process (device/panels.h), and the parts are added in host memory. Blocks: every
+ * device evaluates some rows, which are gathered. Columns: every device evaluates all rows, and each process's share of them is gathered.
  *
- * A process whose device gives up goes on without it, with other rounding. So whatever a device computes is added, gathered or sent by process
- * 0, and all processes have the same bits.
+ * A process whose device gives up goes on with the CPU, which rounds differently. So results are added over the processes, gathered, or
+ * sent by process 0, and all processes have the same bits.
  *
- * A matrix that every device has room for is kept whole by each. Then a product of vectors on the devices needs no messages.
+ * A matrix for which every device has room is kept whole by each. Products of vectors on the devices then need no messages, and may differ
+ * in the last bits; solve/space.c shares the numbers on which decisions rest.
  */
 #include "gram/cluster/on_devices.h"
 
@@ -20,15 +20,14 @@
 #include "gram/device/panels.h"
 
 typedef struct devices_state {
-    const kfe_i_gram
-        *source; /* the whole matrix on the device of this process, which works alone (device/fused.c) */
-    kfe_i_gram *owned; /* what is freed with this operator; NULL: nothing */
+    const kfe_i_gram *source; /* computes the whole matrix on this process's device (device/fused.c) */
+    kfe_i_gram *owned;        /* freed with this operator; NULL: nothing */
     kfe_i_share share;
     kfe_i_device_panels *panels; /* NULL: whole */
     kfe_i_gram *whole;           /* the whole matrix, kept on the device of this process; NULL: panels */
 } devices_state;
 
-/* What this process reads entries from. */
+/* The operator that evaluates entries in this process. */
 static const kfe_i_gram *own_matrix(const kfe_i_gram *gram)
 {
     const devices_state *s = gram->state;
@@ -63,7 +62,7 @@ cleanup:
     return status;
 }
 
-/* Every process evaluates all rows, and those of the others are replaced by theirs. */
+/* Every process evaluates all rows, and takes the others' share of them from the others, for the same bits. */
 static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
 {
     kfe_status status = kfe_i_gram_columns(own_matrix(gram), index, count, out);
@@ -192,7 +191,7 @@ const kfe_i_gram *kfe_i_gram_own_device(const kfe_i_gram *gram)
     return kfe_i_gram_is_on_devices(gram) ? own_matrix(gram) : gram;
 }
 
-/* An operator of this form with so many panels; *out NULL: the device has no room for them. */
+/* An operator of this form that keeps so many panels of all processes; *out NULL: the device has no room for them. */
 static kfe_status make(const kfe_i_gram *source, const kfe_i_gram_form *form, kfe_device_type type,
                        int64_t kept, kfe_i_gram **out)
 {
@@ -214,7 +213,7 @@ cleanup:
     return status;
 }
 
-/* Whether all processes have this operator on a device; if only some have, all go on without. */
+/* Whether all processes have this operator on a device; if only some have, all use the CPU. */
 static kfe_status agree_on_devices(kfe_context *ctx, kfe_i_gram **gram, int *on_devices)
 {
     kfe_status status = KFE_OK;
@@ -251,7 +250,7 @@ cleanup:
 
 /* ---- keeping ---- */
 
-/* The room of the device that has the least. */
+/* Free bytes of the device that has the least. */
 static kfe_status room_of_devices(const kfe_i_gram *gram, double *out)
 {
     kfe_i_device *device = kfe_i_fused_device(((const devices_state *)gram->state)->source);
@@ -273,7 +272,7 @@ static kfe_status keep_or_drop(kfe_context *ctx, kfe_i_gram **gram)
     return status;
 }
 
-/* An operator of this form with so many panels; *out NULL if the memory of a device was less than it seemed. */
+/* The same in all processes; *out NULL in all if one device had less memory than it seemed. */
 static kfe_status keep_panels(const kfe_i_gram *gram, const kfe_i_gram_form *form, kfe_device_type type,
                               int64_t kept, kfe_i_gram **out)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The panels that one process of a cluster has of a kernel matrix on its device: kept there, or computed at every product. A panel
- * holds rows up to the end of their diagonal block, and is multiplied once as it is and once transposed. */
+/* The panels of a kernel matrix that one process of a cluster has on its device: kept there, or computed at every product. A panel
+ * holds rows up to the end of their diagonal block, and is multiplied once as it is and once transposed. Called by
+ * gram/cluster/on_devices.c. */
 #include "gram/device/panels.h"
 
 #include <cblas.h>
@@ -13,11 +14,11 @@
 enum {
     MOST_ROWS = 512, /* of a panel */
     LEAST_ROWS = 64,
-    TURNS = 8,      /* panels of a process, or more: so many make the parts of processes alike */
+    TURNS = 8,      /* least panels of a process, so that all processes have about the same work */
     WIDTH = 8192,   /* columns that are computed at a time */
-    VECTORS = 64,   /* for which there must be room */
+    VECTORS = 64,   /* of a product for which room is left */
     CPU_ROWS = 256, /* computed at a time by the CPU */
-    WORTH_IT = 3    /* a third of the rows, a ninth of the matrix */
+    WORTH_IT = 3    /* at least a third of the panels, a ninth of the matrix, must fit */
 };
 
 struct kfe_i_device_panels {
@@ -29,10 +30,10 @@ struct kfe_i_device_panels {
     int left;                /* the device failed: the CPU answers */
 };
 
-/* Rows `row` … of the matrix, up to column `cols`. */
+/* Some rows of the matrix from `row` on, in columns 0 to cols − 1. */
 typedef struct piece {
     int64_t row, rows, cols;
-    int both; /* its transpose belongs to it, except for the diagonal block */
+    int both; /* it is also multiplied transposed, without its diagonal block */
 } piece;
 
 /* ---- which panels ---- */
@@ -201,14 +202,14 @@ cleanup:
 
 /* ---- products on the device ---- */
 
-/* out += the columns from `col` on of a piece, and what is transposed of them, times v. */
+/* out += part·v and, left of the diagonal block, partᵀ·v; `part` has columns of the piece from `col` on. */
 static kfe_device_status multiply_part(const kfe_i_device_panels *p, const piece *q, int64_t col,
                                        const kfe_device_matrix *part, const kfe_device_matrix *v,
                                        const kfe_device_matrix *out)
 {
     const kfe_device_table *table = p->device->table;
     kfe_device_status status = KFE_DEVICE_OK;
-    int64_t before = q->both ? kfe_i_least(part->cols, q->row - col) : 0; /* the diagonal block */
+    int64_t before = q->both ? kfe_i_least(part->cols, q->row - col) : 0; /* columns */
     kfe_device_matrix v_cols = kfe_device_part(*v, col, part->cols, 0, v->cols);
     kfe_device_matrix out_rows = kfe_device_part(*out, q->row, q->rows, 0, v->cols);
 
@@ -341,8 +342,8 @@ cleanup:
     return status;
 }
 
-/* Whether the CPU has to compute the part of this process from now on: loops multiply again and again, and after one failure of the device
- * they stay on the CPU. */
+/* Whether the CPU computes this process's part from now on: products come in loops, and after one failure of the device all stay on the
+ * CPU. */
 static int must_leave(kfe_i_device_panels *p, kfe_device_status result)
 {
     if (result != KFE_DEVICE_OK)
