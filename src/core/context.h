@@ -12,8 +12,8 @@ typedef struct kfe_i_rates {
     double dgemm, sgemm;
     double dpotrf, spftrf; /* at the order at which they were measured */
     double bytes;          /* read from memory */
-    double gathered; /* bytes of all processes together that each has after a gather; one process: INFINITY */
-    double message;  /* seconds of a short one; one process: 0 */
+    double gathered;       /* bytes that each process has after a gather, per second; one process: INFINITY */
+    double message;        /* seconds of a short message; one process: 0 */
 } kfe_i_rates;
 
 struct kfe_context {

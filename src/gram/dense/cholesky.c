@@ -4,9 +4,9 @@
  * Left-looking, by panels of columns. With the panel's columns cut at its diagonal block into A11 above A21, and the finished columns to
  * their left into L10 above L20, a step is
  *     A11 ← A11 − L10 L10ᵀ,  A21 ← A21 − L20 L10ᵀ,  A11 ← L11,  A21 ← A21 L11⁻ᵀ.
- * Threads share the rows of the panel, some at a time, and call BLAS on one thread each. LAPACK's own threads wait for each other at every
- * one of its small products, which takes longer than the work up to an order of several thousand. Each number is computed by one thread in
- * one way, so that the factor has the same bits for any number of threads. The cancel callback is asked after every few rows.
+ * Threads take tasks of 128 rows of the panel and call BLAS on one thread each. LAPACK's threads wait for each other after each of its small
+ * products, which takes longer than the work up to an order of several thousand. Tasks do not depend on the number of threads, so the
+ * factor has the same bits for any number. The cancel callback is asked after every few tasks.
  *
  * Time: n³/3 operations. Memory: none. */
 #include "gram/dense/cholesky.h"
@@ -23,7 +23,7 @@ enum {
     SMALL_PANEL = 256, /* up to the following order */
     SMALL_ORDER = 6000,
     ROWS =
-        128 /* of a task; divides a panel, and does not depend on the number of threads, so that products round alike */
+        128 /* of a task; divides a panel. The same for any number of threads, so that products round alike */
 };
 /* Operations of a thread between two questions to the cancel callback: a third of a second. */
 #define OPERATIONS 1e10
@@ -56,7 +56,7 @@ static part part_at(part p, int64_t row, int64_t col)
     return p;
 }
 
-/* C ← C − AB with A rows × depth and B depth × cols; `a` and `b` are A and Bᵀ. C may have the other order than they. */
+/* C ← C − ABᵀ for A (rows × depth) and B (cols × depth), which have one order; that of C may be the other. */
 static void subtract(part c, part a, part b, int64_t rows, int64_t cols, int64_t depth)
 {
     int turned = c.order != a.order; /* then Cᵀ is computed */
@@ -110,13 +110,13 @@ static int factor_block(part c, int64_t n)
 
 /* ---- rows of a panel, on all threads ---- */
 
-/* What is done with the rows of a panel: they lose what `depth` columns explain, and are solved with the factor of a diagonal block. */
+/* A step for the rows of a panel: out ← (out − left·aboveᵀ)·corner⁻ᵀ, or one half of it. */
 typedef struct panel {
     part out;             /* the first row */
     int64_t count, width; /* rows and columns of the panel */
-    part left, above;   /* the columns that explain it: the rows of `out`, and those of the panel's columns */
-    int64_t depth;      /* 0: nothing is subtracted */
-    const part *corner; /* NULL: rows are not solved with it */
+    part left, above; /* `depth` finished columns: in the rows of `out`, and in those of the diagonal block */
+    int64_t depth;    /* 0: nothing is subtracted */
+    const part *corner; /* the factor of the diagonal block; NULL: no solve */
     int is_triangle;    /* the first `width` rows are a lower triangle */
 } panel;
 
@@ -216,7 +216,7 @@ static packed unpack(int64_t n, float *a)
 }
 
 /* A21 ← A21 L11⁻ᵀ */
-static kfe_status solve_below(kfe_context *ctx, const packed *p)
+static kfe_status solve_a21(kfe_context *ctx, const packed *p)
 {
     kfe_status status = KFE_OK;
 
@@ -236,7 +236,7 @@ cleanup:
 }
 
 /* A22 ← A22 − A21 A21ᵀ, below the diagonal. */
-static kfe_status subtract_explained(kfe_context *ctx, const packed *p)
+static kfe_status update_a22(kfe_context *ctx, const packed *p)
 {
     kfe_status status = KFE_OK;
 
@@ -264,8 +264,8 @@ kfe_status kfe_i_factorise_packed(kfe_context *ctx, int64_t n, float *a, int *de
     KFE_TRY(factorise(ctx, p.a11, p.n1, definite));
     if (!*definite || p.n2 == 0)
         return KFE_OK;
-    KFE_TRY(solve_below(ctx, &p));
-    KFE_TRY(subtract_explained(ctx, &p));
+    KFE_TRY(solve_a21(ctx, &p));
+    KFE_TRY(update_a22(ctx, &p));
     KFE_TRY(factorise(ctx, p.a22, p.n2, definite));
 cleanup:
     return status;

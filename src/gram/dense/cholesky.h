@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Factorise large positive definite matrices on all threads, in pieces of a
- * fraction of a second, between which the cancel callback is asked. */
+/* Factorise large positive definite matrices on all threads, in pieces of a fraction of a second, between which the cancel callback is
+ * asked. */
 #ifndef KFE_GRAM_DENSE_CHOLESKY_H
 #define KFE_GRAM_DENSE_CHOLESKY_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * (G + λI)B = R on a device, for operators that are there: kfd, hsic and the other ridge methods. gram/solve/solve.c asks it first.
+ * Solves (G + λI)B = R on a device, for operators that are there (kfd, hsic and the other ridge methods), and finds all eigenvectors.
+ * gram/solve/solve.c and eigen.c try it first.
  *
  * The matrix is evaluated into the device's memory (or taken from a stored operator, if there is no room for a second one),
  * centred there, and factored in double precision, or, if that does not fit, in single precision. Corrections with residuals in
@@ -9,8 +10,8 @@
  *
  * Time: n³/3 operations on the device. Memory there: 8n² or 4n² bytes.
  *
- * Of an operator that is divided over the devices of several processes, every device factors the whole matrix, if it fits on all of them.
- * What process 0 computes with its factor goes to all, so that they take the same decisions.
+ * If the operator is divided over the devices of several processes, every device factors the whole matrix, provided it fits on all of them.
+ * Process 0 sends what it solved to the others, so that all take the same decisions.
  */
 #include "gram/device/solve.h"
 
@@ -34,7 +35,7 @@ typedef struct device_factor {
     kfe_device_matrix l;     /* n × n */
     kfe_device_matrix block; /* n × k, in double precision */
     double scale;            /* the matrix was multiplied by this */
-    kfe_context *together;   /* of an operator divided over devices; NULL: of another */
+    kfe_context *together;   /* its processes factor together; NULL: this process factors alone */
 } device_factor;
 
 typedef struct device_solver {
@@ -83,7 +84,7 @@ static const kfe_i_gram *inside(const kfe_i_gram *gram)
     return kfe_i_gram_own_device(inner ? inner : gram);
 }
 
-/* How a step on a device went; of processes that take it together, the worst outcome counts. */
+/* How a step on a device went, the worst first; for processes that factor together, the worst outcome counts. */
 typedef enum outcome { UNSUPPORTED, NO_ROOM, INDEFINITE, DEFINITE } outcome;
 
 static kfe_status agree(const device_factor *f, outcome *how)
@@ -95,7 +96,7 @@ static kfe_status agree(const device_factor *f, outcome *how)
     return status;
 }
 
-/* A factor to come; device NULL: the operator is not on a device, or not in all processes. */
+/* A factor without values; device NULL: the operator is not on a device, or not in all processes. */
 static kfe_status factor_begin(const kfe_i_gram *gram, device_factor *out)
 {
     const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
@@ -111,7 +112,7 @@ static kfe_status factor_begin(const kfe_i_gram *gram, device_factor *out)
     return status;
 }
 
-/* Row means must be there before the matrix takes the memory. */
+/* Row means must be computed before the matrix takes the memory. */
 static kfe_status measure_means(const kfe_i_gram *gram)
 {
     const double *means = NULL;
@@ -284,7 +285,7 @@ cleanup:
     return status;
 }
 
-/* For single-precision factors that plain corrections did not suffice for. */
+/* Conjugate gradients, if plain corrections by a factor in single precision did not suffice. */
 static kfe_status iterate(device_solver *s)
 {
     kfe_status status = KFE_OK;
@@ -335,7 +336,7 @@ cleanup:
     return status;
 }
 
-/* Of all processes that factor together. *result NO_MEMORY or UNSUPPORTED: one of them at least has no factor, and then none has. */
+/* Processes that factor together agree on the worst outcome: if *result is NO_MEMORY or UNSUPPORTED in one of them, none has a factor. */
 static kfe_status agree_on_factor(device_solver *s, kfe_device_status *result, int *definite)
 {
     kfe_status status = KFE_OK;
@@ -468,7 +469,7 @@ cleanup:
     return status;
 }
 
-/* Those of process 0, if all have them. */
+/* All processes take the eigenvectors of process 0, if all have found theirs. */
 static kfe_status share_eigenvectors(const device_factor *f, int found, int64_t n, int64_t k, double *values,
                                      double *vectors, int *done)
 {

@@ -114,7 +114,7 @@ static double read_seconds(const kfe_context *ctx, const double *buffer, double 
     for (int64_t i = 0; i < BUFFER; i += 8)
         for (int64_t j = 0; j < 8; j++)
             total += buffer[i + j];
-    *sum += total; /* so that the loop is not left out */
+    *sum += total; /* so that the compiler keeps the loop */
     return kfe_i_seconds_since(ctx, start);
 }
 
@@ -166,7 +166,7 @@ cleanup:
     return status;
 }
 
-/* A failed message is told by the next one. */
+/* Failures are not looked at: the next message reports them. */
 static void measure_messages(const kfe_context *ctx, double *buffer, kfe_i_rates *out)
 {
     double gather[TRIES];
@@ -266,7 +266,7 @@ static double evaluate_once(const kfe_i_cost *c)
     return 0.5 * c->n * c->column_seconds;
 }
 
-/* A message after which every process has so many bytes. */
+/* A gather after which every process has so many bytes. */
 static double gather_seconds(const kfe_i_cost *c, double bytes)
 {
     return c->ranks > 1 ? bytes / c->rates.gathered + c->rates.message : 0;
@@ -290,13 +290,13 @@ double kfe_i_cg_iterations(double condition, double tolerance)
     return fmax(1, ceil(log(tolerance) / log(rate)));
 }
 
-/* Products with the block of vectors that an iteration makes beside the operator and the preconditioner. */
+/* An iteration's products of vectors with each other, beside the operator and the preconditioner. */
 static double block_seconds(const kfe_i_cost *c)
 {
     return 16 * c->n * c->k * c->k / c->rates.dgemm + 100 * c->n * c->k / c->rates.bytes;
 }
 
-/* Every process gets the lower half of a matrix of which each has a part. */
+/* Gathering the lower half of a divided matrix in every process. */
 static double collect_matrix(const kfe_i_cost *c)
 {
     return c->dealt > 1 ? gather_seconds(c, 4 * c->n * c->n) : 0;
@@ -355,7 +355,7 @@ double kfe_i_f32_seconds(const kfe_i_cost *c, const kfe_i_decay *decay)
            single_iterations(c, decay) * (single_solve(c) + block_seconds(c) + kfe_i_product_seconds(c));
 }
 
-/* Every step factors its diagonal block in all processes, and takes two messages; so does each solve. */
+/* Each step factors its diagonal block in every process and takes two messages; it takes two more in each solve. */
 double kfe_i_divided_seconds(const kfe_i_cost *c, const kfe_i_decay *decay)
 {
     double steps = ceil(c->n / KFE_DIVIDED_STEP);

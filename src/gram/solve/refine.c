@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The true residual of a solution, and corrections until it is small enough; solve.c uses them.
+ * The true residual of a solution, and corrections until it is small enough. Called by solve.c.
  *
  * Iterations may use a copy of the operator in single precision. An outer loop then computes the true residual in double
  * precision and solves for the correction until it is small enough (iterative refinement). The residual that is
@@ -47,8 +47,7 @@ cleanup:
     return status;
 }
 
-/* residual = right − (G + λI)·out, and the largest relative norm of its columns. Rounding alone may leave about ε‖G‖‖x‖, and ‖G‖
- * is at most the trace. */
+/* Rounding alone may leave about ε‖G‖‖x‖, and ‖G‖ is at most the trace. */
 kfe_status kfe_i_true_residual(kfe_i_solver *s)
 {
     kfe_status status = kfe_i_gram_times(s->exact, s->out, s->k, s->product);
@@ -75,7 +74,6 @@ int kfe_i_is_solved(const kfe_i_solver *s)
     return s->report.residual <= fmax(s->tolerance, s->rounding);
 }
 
-/* The solution is zero, and so the residual is the right-hand side. */
 void kfe_i_solver_start_over(kfe_i_solver *s)
 {
     memset(s->out, 0, (size_t)(s->n * s->k) * sizeof *s->out);
@@ -94,7 +92,6 @@ static void set_goals(kfe_i_solver *s, int single)
     }
 }
 
-/* Solves for the residual and corrects `out`, again and again while that helps. *end says how the last solve ended. */
 kfe_status kfe_i_solver_iterate(kfe_i_solver *s, kfe_i_cg_problem *problem, kfe_i_cg_end *end)
 {
     kfe_status status = KFE_OK;
@@ -119,7 +116,7 @@ cleanup:
 }
 
 /* Plain iterative refinement, out += M⁻¹·residual, while a step gains a digit: it needs one product fewer than conjugate
- * gradients. A step that makes things worse is the end of it, and of what it did. */
+ * gradients. If the residual exceeds the right-hand side in the end, the solution is zero again. */
 static kfe_status correct(kfe_i_solver *s, kfe_i_preconditioner inverse)
 {
     enum { MOST_STEPS = 6 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Correct a solution of (G + λI)B = R until its true residual is small enough. */
+/* Correct a solution of (G + λI)B = R until its true residual is small enough; for solve.c. */
 #ifndef KFE_GRAM_SOLVE_REFINE_H
 #define KFE_GRAM_SOLVE_REFINE_H
 
 #include "gram/solve/block_cg.h"
 #include "gram/solve/solve.h"
 
-/* A system on its way to the solution. */
+/* A system, and its solution so far. */
 typedef struct kfe_i_solver {
     kfe_context *ctx;
     const kfe_i_gram *gram; /* as given */
@@ -27,15 +27,15 @@ typedef struct kfe_i_solver {
 
 /* Memory for residuals. */
 kfe_status kfe_i_solver_allocate(kfe_i_solver *s);
-/* The solution is zero, and so the residual is the right-hand side. */
+/* Sets the solution to zero, and so the residual to the right-hand side. */
 void kfe_i_solver_start_over(kfe_i_solver *s);
 /* residual = right − (G + λI)·out, and the largest relative norm of its columns. */
 kfe_status kfe_i_true_residual(kfe_i_solver *s);
 /* Whether that is within the tolerance, or as small as rounding allows. */
 int kfe_i_is_solved(const kfe_i_solver *s);
-/* Conjugate gradients for the residual, which correct `out`, again and again while that helps. *end says how the last ones ended. */
+/* Corrects `out` by conjugate gradients for the residual, as long as each run at least halves it. *end: how the last run ended. */
 kfe_status kfe_i_solver_iterate(kfe_i_solver *s, kfe_i_cg_problem *problem, kfe_i_cg_end *end);
-/* Corrections by an approximate inverse: plain ones first, then as the preconditioner of conjugate gradients. */
+/* Corrects `out` by an approximate inverse: first plainly, then as the preconditioner of conjugate gradients. */
 kfe_status kfe_i_solver_correct(kfe_i_solver *s, kfe_i_preconditioner inverse);
 
 #endif

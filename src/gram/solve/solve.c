@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * (G + λI) B = R for a block of right-hand sides: the choice between the ways by their predicted seconds (cost.h). Those that iterate
- * are refined (refine.c).
+ * Solves (G + λI)B = R for a block of right-hand sides, in the way that is predicted to be fastest (cost.h); refine.c corrects the solution
+ * until its true residual is small. Methods call kfe_i_gram_solve.
  *
  *     Cholesky in double precision: n³/3 operations, 8n² bytes.
  *     Cholesky in single precision, as the preconditioner of conjugate gradients: half the time, a quarter of the memory
@@ -9,7 +9,7 @@
  *     Conjugate gradients with FFᵀ + λI as preconditioner, F from randomly pivoted Cholesky (landmark/rpcholesky.h): for spectra that
  *         fall fast below λ, and for matrices too large to factor. If its rate shows that a factorisation would be
  *         faster, it gives way to that.
- *     In a cluster, the second with a factor that all processes make together (cluster/divided_factor.h).
+ *     In a cluster, the second way with a factor that is divided over the processes (cluster/divided_factor.h).
  *
  * Problems of up to 3,000 examples always take the first way, which gives the same bits every time; above, the choice
  * depends on measured rates, so that two runs may differ within the tolerance.
@@ -40,8 +40,8 @@ enum {
 /* The low-rank factor takes at most this share of the memory that is left. */
 #define KFE_FACTOR_SHARE 0.3
 
-/* p processes are predicted to factor together in this many p-ths of the time of one: they wait for each other, and for a core if they
- * share it. A cautious choice: on a busy machine two processes took six times as long as one (bench/RESULTS.md). */
+/* ScaLAPACK on p processes is predicted to take this many p-ths of the time of one process: they wait for each other, and for a core if
+ * they share it. A cautious choice: on a busy machine two processes took six times as long as one (bench/RESULTS.md). */
 #define KFE_DIVISION_LOSS 3.0
 
 /* Predictions for conjugate gradients may be too low by this. */
@@ -72,8 +72,8 @@ static void release(kfe_i_solver *s)
 
 /* ---- Cholesky in double precision ---- */
 
-/* Whether the processes of a cluster factor the matrix together: if that is predicted to be faster, or no process can hold it. */
-static int is_divided(const kfe_i_solver *s)
+/* Whether ScaLAPACK factors the matrix on all processes: if that is predicted to be faster, or no process can hold it. */
+static int uses_scalapack(const kfe_i_solver *s)
 {
     double whole = 8.0 * (double)s->n * (double)s->n;
 
@@ -90,7 +90,7 @@ static kfe_status solve_f64(kfe_i_solver *s)
     int64_t n = s->n;
 
     KFE_ALLOC(s->ctx, solution, n * s->k);
-    if (is_divided(s)) {
+    if (uses_scalapack(s)) {
         memcpy(solution, s->right, (size_t)(n * s->k) * sizeof *solution);
         KFE_TRY(kfe_i_cluster_solve(s->exact, s->ridge, s->k, solution));
         memcpy(s->out, solution, (size_t)(n * s->k) * sizeof *solution);
@@ -195,7 +195,7 @@ static double block_bytes(const kfe_i_solver *s)
 static double f64_bytes(const kfe_i_solver *s)
 {
     double matrix =
-        is_divided(s) ? kfe_i_cluster_solve_bytes(s->ctx, s->n, s->k) : 8.0 * (double)s->n * (double)s->n;
+        uses_scalapack(s) ? kfe_i_cluster_solve_bytes(s->ctx, s->n, s->k) : 8.0 * (double)s->n * (double)s->n;
 
     return matrix + block_bytes(s);
 }
@@ -287,7 +287,7 @@ static kfe_status make_plan(kfe_i_solver *s, plan *p)
     KFE_TRY(kfe_i_cost_of(s->exact, s->ridge, s->k, s->tolerance, &p->cost));
     KFE_TRY(probe(s, affordable_rank(s), &decay));
     p->seconds[KFE_SOLVE_F64] = fits(s, f64_bytes(s)) ? kfe_i_f64_seconds(&p->cost) : INFINITY;
-    if (is_divided(s))
+    if (uses_scalapack(s))
         p->seconds[KFE_SOLVE_F64] *= KFE_DIVISION_LOSS / kfe_i_ranks(s->ctx);
     p->seconds[KFE_SOLVE_F32] = fits(s, f32_bytes(s)) ? kfe_i_f32_seconds(&p->cost, &decay) : INFINITY;
     if (kfe_i_ranks(s->ctx) > 1 && fits(s, divided_bytes(s)))

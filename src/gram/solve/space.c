@@ -43,7 +43,7 @@ static const kfe_i_gram *without_centring(const kfe_i_gram *gram)
     return inner ? inner : gram;
 }
 
-/* The device for the vectors; NULL: host memory, as in all processes if one of them has no device. */
+/* The device for the vectors; NULL: host memory, in all processes if one of them has no device. */
 static kfe_status find_device(kfe_i_space *space)
 {
     const kfe_i_gram *inner = without_centring(space->gram);
@@ -78,7 +78,7 @@ kfe_status kfe_i_space_agree(kfe_i_space *space, kfe_status status)
                       "the device of another process has no room for the vectors");
 }
 
-/* Numbers of process 0 for all processes that compute together. */
+/* All processes that compute together take the numbers of process 0. */
 static kfe_status share(const kfe_i_space *space, double *values, int64_t count)
 {
     return space->together
@@ -157,7 +157,7 @@ cleanup:
     return status == KFE_DEVICE_OK ? share(space, out, a.count * b.count) : settle(space, status);
 }
 
-/* Rows that one thread combines at once. OpenBLAS copies the long vectors, into memory that it keeps; of some rows the copy is small and
+/* Rows that one thread combines at once. OpenBLAS copies its operands into memory that it never frees; the copy of a few rows is small and
  * stays in cache. */
 enum { COMBINED_ROWS = 512 };
 

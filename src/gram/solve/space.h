@@ -29,9 +29,9 @@ typedef struct kfe_i_space {
     int64_t small_count;
     kfe_i_long shifted; /* on the device: vectors minus their means, for centred operators */
     int gave_up;        /* the device cannot go on, and the caller may try host memory */
-    /* Of an operator that is divided over the devices of several processes: every process has all vectors on its device, and the small
-     * numbers of process 0, so that all take the same decisions. */
-    int together, agreed;
+    int together; /* the operator is divided over the devices of several processes. Each has all vectors on its device, and the
+                         * small results of process 0, so that all take the same decisions */
+    int agreed; /* all of them have the memory, and none gives up any more */
 } kfe_i_space;
 
 static inline kfe_i_span kfe_i_span_of(const kfe_i_long *memory, int64_t count, int64_t stride)
@@ -43,8 +43,8 @@ static inline kfe_i_span kfe_i_span_of(const kfe_i_long *memory, int64_t count, 
  * `most` the number of vectors that are multiplied at once. Close it also after a failure. */
 kfe_status kfe_i_space_open(const kfe_i_gram *gram, const kfe_i_gram *exact, int device, int64_t small,
                             int64_t most, kfe_i_space *out);
-/* To be called when all memory has been asked for, with the status of that: processes that compute together give up together, if one
- * of them must. Nothing gives up later. */
+/* Call it when all memory has been allocated, with the status of that: if a device has too little in one of the processes that compute
+ * together, all give up. Later failures are errors. */
 kfe_status kfe_i_space_agree(kfe_i_space *space, kfe_status status);
 void kfe_i_space_close(kfe_i_space *space);
 kfe_status kfe_i_long_new(kfe_i_space *space, int64_t columns, kfe_i_long *out);
@@ -61,7 +61,7 @@ kfe_status kfe_i_space_copy(kfe_i_space *space, kfe_i_span from, kfe_i_span to);
 kfe_status kfe_i_space_times(kfe_i_space *space, int fast, kfe_i_span v, kfe_i_span out);
 /* Σᵢ v[i, j]² for each vector, on the host. */
 kfe_status kfe_i_space_squares(kfe_i_space *space, kfe_i_span v, double *out);
-/* n × count numbers, packed, from and to the host; from this process alone. */
+/* n × count numbers, packed, from and to the host, in this process alone. */
 kfe_status kfe_i_space_put(kfe_i_space *space, const double *from, kfe_i_span to);
 kfe_status kfe_i_space_get(kfe_i_space *space, kfe_i_span from, double *to);
 
