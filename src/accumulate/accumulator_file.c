@@ -346,7 +346,7 @@ cleanup:
     return status;
 }
 
-/* How many rows the sums are over, which weights hide. */
+/* The number of rows, which a sum of weights does not tell. */
 static kfe_status load_count(const kfe_i_loading *job, kfe_accumulator *a)
 {
     kfe_status status = KFE_OK;

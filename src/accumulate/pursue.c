@@ -71,7 +71,7 @@ cleanup:
     return status;
 }
 
-/* All rows of a stream have weights, or none. */
+/* Either all rows of a stream have weights, or none has. */
 static kfe_status add_weights(kfe_i_kept_rows *k, const kfe_data *rows)
 {
     kfe_status status = KFE_OK;

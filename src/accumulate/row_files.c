@@ -73,14 +73,14 @@ cleanup:
     return status;
 }
 
-/* After the last row: no row had a weight above zero, in a pass over all files. */
+/* After the last row: fails if this process has read all files and no row had a weight above zero. */
 static kfe_status check_weights(const kfe_i_row_files *files)
 {
     return files->weighted && files->rows == 0 && files->share.ranks == 1 ? kfe_i_no_weights(files->ctx)
                                                                           : KFE_OK;
 }
 
-/* A number made of the values and weights of a part. */
+/* A hash of the values and weights of a part. */
 static uint64_t mark_of(const kfe_i_row_files *files, const kfe_data *part)
 {
     uint64_t mark = kfe_i_data_fingerprint(files->ctx, part);

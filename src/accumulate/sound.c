@@ -9,7 +9,7 @@
 
 /* Rows are counted in doubles. */
 #define MOST_ROWS 9007199254740992.0
-/* A sum of n weights is off by less than nε of itself; 10⁹ rows. */
+/* Rounding changes a sum of n weights by less than nε of it; this allows for 10⁹ rows. */
 #define WEIGHTS_TOLERANCE 1e-6
 
 static int are_finite(const double *values, int64_t count)
@@ -48,7 +48,7 @@ static int is_mass(const kfe_accumulator *a, double rows)
     return a->weighted ? rows >= 0 && isfinite(rows) : is_count(rows);
 }
 
-/* Weights are added up in different orders. */
+/* Whether two sums over the same rows agree: weights were added up in different orders. */
 static int agree(const kfe_accumulator *a, double x, double y)
 {
     return a->weighted ? fabs(x - y) <= WEIGHTS_TOLERANCE * fmax(x, y) : x == y;

@@ -256,14 +256,13 @@ static kfe_status read_rows(kfe_accumulator *sums, kfe_i_kept_rows *kept, kfe_i_
                             kfe_i_stream_state *state)
 {
     kfe_status status = KFE_OK;
-
     int starts = kfe_i_accumulator_has_kernel(sums->spec) && !state->restored;
+    int samples = starts && kfe_i_row_files_can_rewind(files);
 
-    if (!starts || !kfe_i_row_files_can_rewind(files))
+    if (!samples) /* start_from_sample counts the classes itself */
         KFE_TRY(count_classes(sums, files));
     if (starts)
-        KFE_TRY(kfe_i_row_files_can_rewind(files) ? start_from_sample(sums, files)
-                                                  : start_from_first_rows(sums, kept, files));
+        KFE_TRY(samples ? start_from_sample(sums, files) : start_from_first_rows(sums, kept, files));
     if (kept && !sums->map)
         return KFE_OK; /* there are no rows */
     KFE_TRY(kfe_i_ranks(files->ctx) > 1 ? add_own(sums, kept, files, state)

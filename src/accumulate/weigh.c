@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weights of rows that are added to sums, as kfe_fit gives them to the rows of a fit in memory (model/fit_rows.c). */
+/* Weights of rows that are added to sums, as kfe_fit gives them to rows in memory (model/fit_rows.c). Called by the
+ * other files of this folder. */
 #include "accumulate/weigh.h"
 
 #include <string.h>
@@ -16,7 +17,7 @@ kfe_status kfe_i_refuse_balanced(kfe_context *ctx)
 {
     return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
                       "{class-weight=balanced} counts the classes of all rows before the first one is added, "
-                      "which a fit in blocks or from standard input cannot; give {class-weight} by name, "
+                      "which a fit in blocks or from standard input cannot do; give {class-weight} by name, "
                       "NAME=WEIGHT,NAME=WEIGHT, "
                       "or fit from files");
 }
@@ -46,7 +47,7 @@ cleanup:
     return status;
 }
 
-/* out[class_count]: every class has the same sum of weights then, and all rows together weigh what they did. */
+/* out[class_count]: factors that give all classes the same sum of weights, and do not change the sum over all rows. */
 static kfe_status balanced_factors(const kfe_accumulator *a, const kfe_i_target *target, double *out)
 {
     kfe_status status = KFE_OK;

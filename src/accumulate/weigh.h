@@ -5,7 +5,7 @@
 
 #include "accumulate/accumulator.h"
 
-/* Rows as a fit counts them. */
+/* Rows with the weights that a fit gives them. */
 typedef struct kfe_i_weighed_rows {
     const kfe_data *rows; /* borrowed from the caller or from below; NULL: none has a weight above zero */
     kfe_data *kept;       /* without rows of weight zero, if there are any */
@@ -21,9 +21,9 @@ void kfe_i_weighed_rows_free(kfe_i_weighed_rows *rows);
 
 /* Whether the spec says class-weight=balanced, which needs the classes of all rows before the first one is added. */
 int kfe_i_balances_classes(const kfe_spec *spec);
-/* KFE_EUNSUPPORTED, with a message, where the classes are not known before. */
+/* The error where the classes are not known before the first row is added. */
 kfe_status kfe_i_refuse_balanced(kfe_context *ctx);
-/* Counts the classes of these rows by their weights: *counts, which is made if it is NULL, is an accumulator without columns. */
+/* Adds the weights of these rows to those of their classes in *counts, an accumulator without columns; NULL: it is made. */
 kfe_status kfe_i_count_classes(kfe_context *ctx, const kfe_data *rows, kfe_accumulator **counts);
 /* Fails if {class-weight} names a class that no row had. */
 kfe_status kfe_i_check_weighed_classes(const kfe_accumulator *sums);

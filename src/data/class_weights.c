@@ -16,8 +16,8 @@ static const char *class_name_at(const void *list, int index)
     return index < target->class_count ? target->names[index] : NULL;
 }
 
-/* A class that is not there is at class_count, if `part`. */
-static kfe_status find_class(kfe_context *ctx, const kfe_i_target *target, const char *name, int part,
+/* *out: the class of this name; class_count if it has none of these rows, which is an error unless `some_rows`. */
+static kfe_status find_class(kfe_context *ctx, const kfe_i_target *target, const char *name, int some_rows,
                              int64_t *out)
 {
     char suggestion[96];
@@ -25,7 +25,7 @@ static kfe_status find_class(kfe_context *ctx, const kfe_i_target *target, const
     for (*out = 0; *out < target->class_count; (*out)++)
         if (kfe_i_same_class(target->names[*out], name))
             return KFE_OK;
-    if (part)
+    if (some_rows)
         return KFE_OK;
     kfe_i_suggest(name, class_name_at, target, suggestion, sizeof suggestion);
     return kfe_i_fail(ctx, KFE_EINVAL, "class weights: there is no class '%s'%s", name, suggestion);
@@ -107,6 +107,7 @@ cleanup:
     return status;
 }
 
+/* `some_rows`: the target has only some of the rows, and other rows may have the other classes that `text` names. */
 static kfe_status set_weights(kfe_context *ctx, const char *text, const kfe_i_target *target, int some_rows,
                               double *out)
 {

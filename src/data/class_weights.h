@@ -12,7 +12,7 @@
 
 /* Writes out[class_count]. Without classes nothing is written, and any text but "none" is KFE_EINVAL. */
 kfe_status kfe_i_class_weights(kfe_context *ctx, const char *text, const kfe_i_target *target, double *out);
-/* The same for some of the rows: classes of other rows may be named. Not for "balanced". */
+/* The same for a target of some of the rows: the text may name classes that only other rows have. Not for "balanced". */
 kfe_status kfe_i_part_class_weights(kfe_context *ctx, const char *text, const kfe_i_target *target,
                                     double *out);
 /* Multiplies the weight of every row by that of its class. */

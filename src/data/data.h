@@ -54,7 +54,7 @@ kfe_status kfe_i_data_remove_column(kfe_context *ctx, kfe_data *data, const char
 
 /* Fails unless weights are numbers from 0 up, some of them above 0, with a finite sum. */
 kfe_status kfe_i_weights_check(kfe_context *ctx, int64_t rows, const double *weights);
-/* Fails: no row has a weight above zero. */
+/* The error for rows of which none has a weight above zero. */
 kfe_status kfe_i_no_weights(kfe_context *ctx);
 /* A copy without the rows of weight zero, and without classes that have no other members; *out is NULL if there is no such row. */
 kfe_status kfe_i_data_drop_weightless(kfe_context *ctx, const kfe_data *data, kfe_data **out);
@@ -68,7 +68,7 @@ static inline kfe_i_table kfe_i_weighted_rows(const kfe_i_table *table, const kf
     return rows;
 }
 
-/* *out is the data under a target of its own, a copy, which the caller frees; all else is borrowed. */
+/* *out: the data with a copy of its target, which the caller frees; all else is borrowed. */
 kfe_status kfe_i_data_copy_target(kfe_context *ctx, const kfe_data *data, kfe_data *out);
 
 /* Frees groups and given splits. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops over a block of rows (rough_loops.h), compiled for two kinds of registers. Rows are taken four at a time, so that sums over rows
- * are read and written a quarter as often. */
+/* Loops over a block of rows for rough_sums.c and rough_products.c, compiled for two instruction sets. Rows are taken four at a time, so
+ * that sums over rows are read and written a quarter as often. */
 #include "data/rough_loops.h"
 
 #define KFE_BODY static inline __attribute__((always_inline))
@@ -8,8 +8,8 @@
 /* Four numbers that lie anywhere in memory. */
 typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
 
-enum { GROUP = 4 };                   /* rows that are taken together */
-enum { HALVES = KFE_ROUGH_TILE / 4 }; /* registers of a tile */
+enum { GROUP = 4 };                   /* rows, or columns, that are taken together */
+enum { HALVES = KFE_ROUGH_TILE / 4 }; /* vectors of four in a row of a tile */
 
 /* ---- sums ---- */
 
@@ -165,7 +165,7 @@ KFE_BODY void multiply_tile_body(const kfe_i_row_block *x, const double *w, cons
         tile_sums(x, j, 1, images, along);
 }
 
-/* ---- for each kind of register ---- */
+/* ---- for each instruction set ---- */
 
 #define KFE_LOOPS(name, target)                                                                              \
     target static void add_##name(const kfe_i_row_block *x, const double *base, double scale, double *sum,   \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inner loops of rough_sums.c and rough_products.c over a block of rows, for the registers of this processor. The rows lie one after
- * the other, `stride` numbers apart. */
+/* Run the inner loops of rough_sums.c and rough_products.c over a block of rows, with the instructions that this processor has. Rows lie
+ * `stride` numbers apart. */
 #ifndef KFE_DATA_ROUGH_LOOPS_H
 #define KFE_DATA_ROUGH_LOOPS_H
 
@@ -19,7 +19,8 @@ void kfe_i_rough_add(const kfe_i_row_block *x, const double *base, double scale,
                      float *singles);
 /* along[cols] += Xᵀ(Xw − ahead), where each number is read from memory once. */
 void kfe_i_rough_multiply(const kfe_i_row_block *x, const double *w, double ahead, double *along);
-/* The same for KFE_ROUGH_TILE directions: w and along are cols × KFE_ROUGH_TILE. `images` of rows × KFE_ROUGH_TILE numbers. */
+/* The same for KFE_ROUGH_TILE directions: w and along are cols × KFE_ROUGH_TILE. `images` is scratch,
+ * rows × KFE_ROUGH_TILE. */
 void kfe_i_rough_multiply_tile(const kfe_i_row_block *x, const double *w, const double *ahead, double *images,
                                double *along);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Products with the scatter of columns (rough_sums.h), on what rough_sums.c has made; called through kfe_i_sums_times.
+ * Products with the scatter of columns (rough_sums.h) that rough_sums.c has made. Called by kfe_i_sums_times.
  *
  * Products in double precision, Z += X_bᵀ(X_bWᵀ), read a block of rows twice while it is in the cache (rough_loops.c). Time O(ndk) for k
  * exact products.
@@ -36,7 +36,7 @@ static void add_tiles(int64_t cols, const double *tiles, int64_t count, double *
     }
 }
 
-/* p->along += X_bᵀ(X_b − 1·mean)Wᵀ for the rows of a block; w: one direction, or r->tiles. ahead = Wᵀ·mean. */
+/* p->along += X_bᵀ(X_b − 1·mean)Wᵀ for the rows of a block; w: one direction, or r->tiles. ahead = W·mean. */
 static void multiply_block(const kfe_i_rough *r, int64_t first, int64_t rows, const double *w, int64_t count,
                            const double *ahead, kfe_i_rough_part *p)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What rough_sums.c makes and rough_products.c multiplies with. */
+/* Share the state of a rough scatter between rough_sums.c, which makes it, and rough_products.c, which multiplies with it. */
 #ifndef KFE_DATA_ROUGH_STATE_H
 #define KFE_DATA_ROUGH_STATE_H
 
@@ -19,7 +19,7 @@ typedef struct kfe_i_rough_part {
     double *classes;      /* classes × cols: Σv of each */
     float *panel;         /* rows of a panel × cols */
     float *products;      /* cols × cols, the upper triangle of one panel */
-    double *scatter;      /* the same of all */
+    double *scatter;      /* the sum of these over all panels */
     double *images;       /* KFE_ROUGH_BLOCK_ROWS × KFE_ROUGH_TILE: Xw of a block */
     double *along;        /* cols × KFE_ROUGH_TOGETHER: Z, by tiles for several directions */
 } kfe_i_rough_part;

@@ -204,8 +204,8 @@ cleanup:
 
 /* ---- what `auto` stands for ---- */
 
-/* Columns that a thread works on: fewer would read each row in pieces that are too short to be foreseen by the processor, which takes
- * up to eight times as long. Tables of fewer numbers than SMALL are left to one thread. */
+/* Columns that a thread works on. With fewer, the pieces of rows are too short for the processor to fetch ahead, which takes up to eight
+ * times as long. Tables of fewer numbers than SMALL are left to one thread. */
 enum { GROUP = 64, SMALL = 1 << 18 };
 
 /* Ranges, running means, and sums of squared deviations from those means (Welford 1962) of the columns from `first` to `last`. */

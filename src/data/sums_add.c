@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
+ * Adds rows to sums (sums.h), for accumulators and folds of a cross-validation.
+ *
  * Rows are added panel by panel: the products of a panel about its own mean are one BLAS call, and a correction of rank one moves them
  * to the mean of all rows. With many rows and few columns every thread has sums of its own, so that a panel stays in its cache from
  * reading to BLAS; otherwise the threads share the work on each panel.
  *
- * A row of weight w counts like w equal rows: means are weighted, and √w times a centred row has its products.
+ * A row of weight w counts like w equal rows: means are weighted, and centred rows are multiplied by √w before their products.
  *
  * Rounding: an entry of the scatter is off by about √n·ε·√(S_ii·S_jj), whatever the mean. Time O(nd²), memory O(d²) and a
  * panel.
@@ -26,8 +28,8 @@ enum { OWN_ROWS = 4096 };
 typedef struct panel {
     int threads; /* that share it */
     int64_t rows;
-    double *x;       /* rows × cols, later less its mean */
-    double *y;       /* rows × targets, the same */
+    double *x;       /* rows × cols; centre() subtracts their mean */
+    double *y;       /* rows × targets; the same */
     double *delta;   /* cols + targets */
     double *weights; /* of the rows; NULL: ones */
     double mass;     /* the number of rows, or the sum of their weights */

@@ -107,7 +107,7 @@ typedef struct kfe_i_sum_problem {
 typedef struct kfe_i_row_problem {
     const kfe_i_row_part *part;
     const kfe_i_target
-        *target; /* of the rows of this process, and weights; its classes are those of all processes */
+        *target; /* of this process's rows, with weights; its classes are those of all processes */
 } kfe_i_row_problem;
 
 /* Forms of sums that a fit makes of its rows (data/sums.h, data/rough_sums.h). */

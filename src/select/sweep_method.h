@@ -8,14 +8,14 @@
 #include "select/sum_fold.h"
 #include "select/sweep.h"
 
-/* Why a task failed; no reason: it did not. */
+/* Why a task failed; reason NULL: it did not. */
 typedef struct kfe_i_task_failure {
     kfe_status status;
     char *reason;
 } kfe_i_task_failure;
 
 /* The features of one split of the group, or why there are none. */
-typedef struct extracted {
+typedef struct kfe_i_extracted {
     kfe_i_fold fold;
     kfe_i_task_failure failure;
     double seconds;
@@ -41,9 +41,9 @@ typedef struct kfe_i_sweep_state {
     kfe_i_sum_plan plan;                /* how splits are fitted from sums alone */
     kfe_i_extracted *parts;             /* one per split of the group */
     kfe_i_task_failure *trial_failures; /* one per trial */
-    kfe_i_predictor *trained;           /* one per trial: by a device; without outputs: not */
+    kfe_i_predictor *trained;           /* one per trial: learned on a device; without outputs: not there */
     int learns_on_device;               /* 0: it was tried, and no device did */
-    int said_where;
+    int said_where;                     /* the device was named in the log */
     /* progress */
     double began;
     int64_t done, total; /* extractions */

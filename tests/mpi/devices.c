@@ -64,7 +64,7 @@ static void test_divided_over_devices_equals_one(void **state)
             }
 }
 
-/* Parts of panels that are computed in single precision, or not kept at all, by two kernels: one is fast to compute on a device. */
+/* Products in single precision of which some panels are kept and the others computed. */
 static void check_panels(const pair *p, int64_t kept)
 {
     kfe_i_device_panels *panels = NULL;
@@ -86,6 +86,7 @@ static void check_panels(const pair *p, int64_t kept)
     free(got);
 }
 
+/* Two kernels: a device computes the first as fast as it would read it. */
 static void test_some_panels_are_kept(void **state)
 {
     static const char *const kernels[] = {"rbf:gamma=0.3", "laplacian:gamma=0.3"};

@@ -18,7 +18,7 @@ struct kfe_i_row_part {
         first; /* the number of this process's first row, which the others follow; -1: they are scattered */
     const kfe_i_gram *tiles; /* has the points of all rows and evaluates slabs (column_slabs.h); NULL: none */
     const void *state;
-    /* out (rows × count) = columns of the rows listed; if the rows have weights, each row times the root of its own. */
+    /* out (rows × count) = columns of the rows listed; if rows have weights, each is multiplied by the root of its weight. */
     kfe_status (*columns)(const kfe_i_row_part *part, const int64_t *index, int64_t count, double *out);
     /* out (count × count) = kernel values between the rows listed. */
     kfe_status (*among)(const kfe_i_row_part *part, const int64_t *index, int64_t count, double *out);

@@ -16,7 +16,7 @@
 enum { PANEL = 1024 };
 /*
  * Sums over C become sums over F = CL⁻ᵀ by solves with L on both sides, and these multiply their rounding errors by up to κ(L)². From this
- * reciprocal condition number on, at least eight digits are certain. Gaussian kernels of 40 and 150 landmarks lost at most 1.3e-12 of
+ * reciprocal condition number on, at least eight digits are left. Gaussian kernels of 40 and 150 landmarks lost at most 1.3e-12 of
  * ‖FᵀF‖. The pivots of L alone do not tell: their ratio is only a lower bound of κ(L).
  */
 #define KFE_WELL_CONDITIONED 1e-4
@@ -257,7 +257,7 @@ static kfe_status sum_products(const kfe_i_landmark_factor *f, double *out, doub
 {
     kfe_status status = KFE_OK;
     int64_t r = f->rank;
-    int of_kernel = 0; /* a triangular solve for every row costs as much as the products */
+    int of_kernel = 0; /* saves a triangular solve for every row, which costs as much as the products */
     double *panel = NULL;
     double *scratch = NULL;
 

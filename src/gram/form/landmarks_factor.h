@@ -37,7 +37,7 @@ kfe_status kfe_i_factor_project(const kfe_i_landmark_factor *f, const double *v,
 kfe_status kfe_i_factor_expand(const kfe_i_landmark_factor *f, const double *z, int64_t k, double *out);
 /* out (count × k) = Tz */
 kfe_status kfe_i_factor_map(const kfe_i_landmark_factor *f, const double *z, int64_t k, double *out);
-/* *out: whether sums over the rows of C have the digits for those of F, which is not stored: the one place that decides it. */
+/* *out: whether sums over the rows of F may be made from those of C, with enough digits; 0 if F is stored. Only this function decides it. */
 kfe_status kfe_i_factor_takes_kernel_sums(const kfe_i_landmark_factor *f, int *out);
 /* Makes FᵀF and Fᵀe available in the factor, in one pass at the first call. */
 kfe_status kfe_i_factor_products(kfe_i_landmark_factor *f);

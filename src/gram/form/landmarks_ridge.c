@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ridge regression on the factor F = CT of a landmark operator, for coefficients on the landmarks alone; methods that fit many
- * examples again and again call it (method/metric).
+ * Ridge regression on the factor F = CT of a landmark operator, for coefficients on the landmarks alone. Called by method/metric, which
+ * fits many examples again and again.
  *
  *     (M + λI)β = FᵀY,   M = FᵀF,   coefficients Tβ
  *
- * Where C is evaluated again at every pass, M comes from CᵀC in one pass, without the triangular solve that makes each row of F. It lacks
- * digits then, as many as W has lost, so that β is refined:
+ * If C is evaluated again at every pass, M comes from CᵀC in one pass, without the triangular solve that makes each row of F. M then lacks
+ * digits if the landmarks are nearly dependent, so β is refined:
  *
  *     β ← β + (M + λI)⁻¹g,   g = Fᵀ(Y − Fβ) − λβ
  *
- * One pass gives g. If that does not converge, M is computed from the rows of F. Time O(nm²) at the speed of matrix products, memory O(m²).
+ * Each g takes one pass. If that does not converge, M is computed from the rows of F. Time O(nm²) at the speed of matrix products, memory O(m²).
  */
 #include <cblas.h>
 #include <math.h>
@@ -162,7 +162,7 @@ static kfe_status factorise(const kfe_i_landmark_regression *r, refinement *way)
     return kfe_i_cholesky(r->ctx, m, way->lower, "the kernel matrix of the landmarks plus the ridge");
 }
 
-/* From here on M is that of the rows of F. */
+/* Computes M again, from the rows of F. */
 static kfe_status make_exact(kfe_i_landmark_regression *r, refinement *way)
 {
     kfe_status status = KFE_OK;
@@ -236,7 +236,7 @@ static void measure(const kfe_i_landmark_regression *r, refinement *way)
             way->reached = fmax(way->reached, cblas_dnrm2(m, way->mapped + c, k) / sqrt(r->squares[c]));
 }
 
-/* Solves, and for the gradient that is left while that helps. */
+/* Solves for β, and corrects it by the gradient as long as that at least halves the error. */
 static kfe_status refine(kfe_i_landmark_regression *r, refinement *way, double tolerance)
 {
     kfe_status status = KFE_OK;

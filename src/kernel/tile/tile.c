@@ -487,7 +487,7 @@ void kfe_i_tile_eval(const kfe_i_kernel *kernel, kfe_i_range rows, kfe_i_range c
         kernel->def->map(kernel->settings, &job.tile);
 }
 
-/* Rows of a tile on the diagonal that are evaluated at once, as far as the last of them reaches. */
+/* Rows of a tile on the diagonal that are evaluated at once, up to the diagonal entry of the last. */
 enum { DIAGONAL_ROWS = 128 };
 
 void kfe_i_triangle_tile_eval(const kfe_i_kernel *kernel, kfe_i_range rows, kfe_i_range cols, double *tile,

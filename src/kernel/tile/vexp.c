@@ -30,7 +30,7 @@ static void exp_scalar(double *values, int64_t count, double factor)
 
 #define KFE_AVX2 __attribute__((target("avx2,fma")))
 
-/* 2ᵏ may overflow for larger arguments. */
+/* For larger arguments 2ᵏ may overflow. */
 #define KFE_EXP_LARGEST 709.0
 /* ln 2 in two parts; products of the first with k are exact. */
 #define KFE_LN2_HIGH 0x1.62e42fefa38p-1
@@ -62,7 +62,7 @@ enum { TERMS = sizeof exp_series / sizeof *exp_series };
 #define KFE_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* exp of a block of arguments between KFE_EXP_UNDERFLOW and KFE_EXP_LARGEST, which are scaled and clamped. */
+/* exp of a block of arguments between KFE_EXP_UNDERFLOW and KFE_EXP_LARGEST. */
 KFE_AVX2 static inline void exp_vectors(__m256d x[VECTORS])
 {
     __m256d k[VECTORS];
@@ -90,7 +90,7 @@ KFE_AVX2 static inline void exp_vectors(__m256d x[VECTORS])
     }
 }
 
-/* The C library computes the rare blocks that have an argument above KFE_EXP_LARGEST or NaN. */
+/* The C library computes the rare blocks with an argument that is NaN or above KFE_EXP_LARGEST. */
 KFE_AVX2 static inline void exp_block(double *values, double factor)
 {
     const __m256d least = _mm256_set1_pd(KFE_EXP_UNDERFLOW);

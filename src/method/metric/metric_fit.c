@@ -18,7 +18,7 @@
 
 /* ---- the regression ---- */
 
-/* Whether the factor of the landmarks need not be kept: to make its rows takes as long as to add up products of kernel values. */
+/* Whether the regression takes sums over kernel values, without keeping the landmarks' factor: making its rows would take as long. */
 static int takes_sums(const kfe_i_problem *given, const kfe_i_table *z, const kfe_i_gram *exact)
 {
     const kfe_i_kernel *kernel = NULL;
@@ -366,7 +366,7 @@ cleanup:
     return status;
 }
 
-/* The sum over columns of the variance, zeros of sparse rows included. Loops over columns are innermost and have sums of their own, so that
+/* The sum over columns of the variance, zeros of sparse rows included. Inner loops are over columns, each with its own sum, so that
  * they are vectorised. */
 static kfe_status total_variance(kfe_context *ctx, const kfe_i_table *table, double *out)
 {

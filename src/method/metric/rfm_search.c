@@ -151,8 +151,8 @@ cleanup:
     return status;
 }
 
-/* Whether iteration t is fitted here: it makes the next metric, or held-out examples judge it. The last metric alone is fitted again on all
- * examples in any case. */
+/* Whether the search needs the fit of iteration t: for the next metric, or for a judgement by held-out examples. The chosen metric is fitted
+ * again, on all examples. */
 static int is_needed(const kfe_i_rfm *s, int64_t t)
 {
     return t < s->settings->iterations || s->held_count > 0;

@@ -2,7 +2,7 @@
 /*
  * A pursuit on rows that are divided over processes, or kept in parts, for sma, smc and skfa: kfe_fit_stream without landmarks. All rows
  * are candidates, in the same random order as in one process that has them all, so that the same examples are picked. With weights,
- * row i of a column is times the root of its weight; the candidate's own root, which all three criteria divide out, is left out. A process needs
+ * row i of a column is multiplied by the root of its weight, but not by that of the candidate, by which all three criteria divide. A process needs
  * 8 bytes for the diagonal, 8 for the order and 1 for the state of every candidate, also for those of the others.
  */
 #include "method/pursuit/pursuit.h"

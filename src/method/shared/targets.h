@@ -18,8 +18,8 @@
  * KFE_EINPUT: the target is the same for every example. */
 kfe_status kfe_i_centred_targets(kfe_context *ctx, const kfe_i_target *target, double **values,
                                  int64_t *columns, double *unit);
-/* The same for the rows of this process, if processes divide the rows; `mass` rows, or weights, together. Means and units are those
- * of all rows. Without rows of its own, a process gets one row of zeros. */
+/* The same for the rows of this process, if processes divide the rows; `mass` is the number of rows of all, or the sum of their
+ * weights. Means and units are those of all rows. Without rows of its own, a process gets one row of zeros. */
 kfe_status kfe_i_divided_targets(kfe_context *ctx, const kfe_i_target *target, double mass, double **values,
                                  int64_t *columns, double *unit);
 /* Y scaled to Frobenius norm 1. Error messages begin with `method`. */
