@@ -520,7 +520,7 @@ KFE_API void kfe_model_free(kfe_model *model);
  * Linear methods learn their scaling from the sums, so that every row counts and no start is needed.
  *
  * Blocks may be dense or CSR; all have the same views and columns. A class may appear in any block for the first time. Weights of
- * the rows and class-weight count as in kfe_fit; class-weight=balanced needs all classes beforehand, which only kfe_fit_stream has.
+ * the rows and class-weight count as in kfe_fit; class-weight=balanced needs all classes beforehand, which only kfe_fit_stream counts.
  * Messages of failures are in the context of kfe_accumulator_new or _load, which must outlive the accumulator. After a
  * failure of add or merge because of the input, the sums are as they were before. Free accepts NULL.
  */

@@ -11,7 +11,7 @@
 /* If the context has a cluster and the operator evaluates its kernel: *gram becomes an operator that owns the former one and divides
  * its work, on the devices of the processes if all have one (on_devices.h). */
 kfe_status kfe_i_gram_deal(kfe_context *ctx, kfe_i_gram **gram);
-/* Whether products are divided over the CPUs of processes: an operator that this file made, or one of these inside a centred operator. */
+/* Whether products are divided over the CPUs of processes: an operator that dealt.c made, or one of these inside a centred operator. */
 int kfe_i_gram_is_dealt(const kfe_i_gram *gram);
 
 /* The operator inside one that kfe_i_gram_deal made, which works in this process alone; NULL for others. */

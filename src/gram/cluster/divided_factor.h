@@ -11,7 +11,7 @@ typedef struct kfe_i_divided_factor {
     kfe_context *ctx;
     kfe_i_share share;
     int64_t n, own;   /* rows; rows of this process */
-    float *values;    /* the rows of this process, in strips; each is longer than up to its diagonal entry */
+    float *values;    /* the rows of this process up to the diagonal, padded to the length of their strip */
     float *corners;   /* the diagonal blocks of all steps, the same in every process */
     float *panel;     /* the columns of a step in all rows below it */
     float *arrived;   /* gathered rows, in the order of processes; also scratch */

@@ -49,7 +49,7 @@ typedef struct pivoting {
     double *core;         /* block × block */
     double *at_proposals; /* rows of F at the proposals, block × capacity */
     double *columns;      /* rows × block */
-    int64_t first, own;   /* the rows that this process computes; it has some */
+    int64_t first, own;   /* the rows that this process computes, at least one */
 } pivoting;
 
 static int64_t example_at(const pivoting *p, int64_t place)

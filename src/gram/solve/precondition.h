@@ -31,7 +31,7 @@ typedef struct kfe_i_single_factor {
 
 /* For factors in single precision: the scale that makes all entries of G + λI at most 1, and the size of the rounding errors of a factor. */
 kfe_status kfe_i_single_scale(const kfe_i_gram *gram, double ridge, double *scale, double *rounding);
-/* A factorisation that fails is tried again with a larger shift, so many times in all. */
+/* A factorisation that fails is tried again with the next shift; this many tries in all. */
 enum { KFE_SHIFT_TRIES = 4 };
 double kfe_i_next_shift(double shift, double rounding);
 

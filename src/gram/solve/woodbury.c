@@ -16,7 +16,7 @@ static kfe_i_columns own_factor(const kfe_i_woodbury *w)
     return kfe_i_strided(f->factor + w->first * f->capacity, f->rank, f->capacity);
 }
 
-/* out (rank × b.count) = Fᵀb, for b with the rows of this process. */
+/* out (rank × b.count) = Fᵀb, added over the processes; `b` has the rows of this one. */
 static kfe_status times_transposed(const kfe_i_woodbury *w, kfe_i_columns b, double *out)
 {
     kfe_i_inner_products(w->own, own_factor(w), b, out);
