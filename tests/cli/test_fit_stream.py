@@ -202,3 +202,18 @@ def test_searches_of_methods_that_choose_examples_fit_rows(kfe):
     for method in ("sma", "skfa", "rkopls"):
         done = kfe.ok("cv", "-m", method, "-k", "rbf", "--landmarks", 30, "--learner", "ls", "--folds", 3, "waves.csv")
         assert "accuracy" in done.out
+
+
+@pytest.mark.parametrize("flags", [["-m", "oc"], ["-m", "kfd", "-k", "rbf:gamma=scale", "--landmarks", "30"],
+                                   ["-m", "sma", "--dim", "5", "--columns", "50", "-k", "rbf:gamma=scale"]])
+def test_models_know_where_the_label_stood(kfe, table, flags):
+    """The label is the first column, or has a name; new files with the same columns are read alike."""
+    rows = np.column_stack([table[:1500, -1], table[:1500, :-1]])
+    write_csv(kfe, "bare.csv", rows)
+    kfe.write("named.csv", "kind,a,b,c,d\n" + (kfe.folder / "bare.csv").read_text())
+    for name, label in (("bare.csv", "1"), ("named.csv", "kind")):
+        options = ["-q", "--label", label, "--task", "classify", "--learner", "ls", *flags, name, "-o"]
+        kfe.ok("fit", *options, "plain.kfe")
+        kfe.ok("fit", "--stream", *options, "stream.kfe")
+        for command in (["predict", "-q"], ["evaluate", "-q", "--metrics", "accuracy"]):
+            assert kfe.ok(*command, "stream.kfe", name).out == kfe.ok(*command, "plain.kfe", name).out

@@ -47,11 +47,13 @@ enum {
 /* Predictions for conjugate gradients may be too low by this. */
 #define KFE_DOUBT 1.5
 
-static const char *const way_names[KFE_SOLVE_WAYS] = {"", "Cholesky in double precision",
-                                                      "Cholesky in single precision and conjugate gradients",
-                                                      "conjugate gradients",
-                                                      "Cholesky in single precision, divided over the "
-                                                      "processes, and conjugate gradients"};
+static const char *const way_names[KFE_SOLVE_WAYS] = {
+    "",
+    "Cholesky in double precision",
+    "Cholesky in single precision and conjugate gradients",
+    "conjugate gradients",
+    "divided Cholesky in single precision and conjugate gradients",
+};
 
 /* What each way is predicted to take; INFINITY: it does not fit in memory. */
 typedef struct plan {
