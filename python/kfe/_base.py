@@ -288,10 +288,11 @@ class Extractor(Explaining, Partial, ClassNamePrefixFeaturesOutMixin, Transforme
         return {}
 
     def _order_classes(self) -> None:
-        """Sorts the classes as scikit-learn does; the library numbers them by first appearance."""
+        """Sorts the classes as scikit-learn does; the library numbers them by first appearance, and has none whose rows all weigh zero."""
         names = self._model.class_names
         if not hasattr(self, "classes_"):
             self.classes_ = np.unique(class_labels(names))
+        self.classes_ = self.classes_[np.isin(class_texts(self.classes_), names)]
         place = {name: k for k, name in enumerate(class_texts(self.classes_))}
         self._class_places = np.array([place[name] for name in names])
 

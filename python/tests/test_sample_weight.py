@@ -328,3 +328,14 @@ def test_compare_evaluate_and_tune_count_like_repeated_rows():
         kfe.tune(X, y, sample_weight=w[1:], time=None, trials=8)
     with pytest.raises(ValueError, match="sample_weight.shape"):
         kfe.cv(estimators[0], X, y, sample_weight=w[1:])
+
+
+def test_a_class_without_weight_is_no_class():
+    X, y = kfe.generate("iris")
+    weights = (np.asarray(y) != "versicolor").astype(float)
+    model = kfe.KFDClassifier(kernel="rbf:gamma=0.2", learner="ls").fit(X, y, sample_weight=weights)
+    blocks = kfe.PLSClassifier(dim=2, learner="ls").partial_fit(X, y, sample_weight=weights)
+    for estimator in (model, blocks):
+        assert set(estimator.predict(X)) == {"setosa", "virginica"}
+        assert list(estimator.classes_) == ["setosa", "virginica"]
+        assert np.ravel(estimator.decision_function(X)).shape == (150,)
