@@ -19,6 +19,8 @@ enum { PANEL_ROWS = 1024 };
 enum { ROWS_AT_A_TIME = 1 << 16 };
 /* Rows that the base is the mean of. */
 enum { BASE_ROWS = 64 };
+/* Numbers in the rows, 32 MB, from which on products by rows are divided over threads. */
+enum { LEAST_DIVIDED = 1 << 22 };
 /* A mean that is larger than this many standard deviations costs too many digits, because products subtract it at the end. */
 #define FARTHEST_MEAN 1e3
 /* A diagonal entry of S̃ is off by at most this share of the largest one, unless single precision lacks the range. */
@@ -73,6 +75,14 @@ cleanup:
     return status;
 }
 
+/* Products read the rows; below LEAST_DIVIDED numbers one thread has read them before others are awake. */
+static int threads_for(const kfe_context *ctx, const kfe_i_table *table, kfe_i_rough_form form)
+{
+    int is_small = form == KFE_ROUGH_ROWS && table->rows * table->cols < LEAST_DIVIDED;
+
+    return is_small ? 1 : kfe_context_threads(ctx);
+}
+
 static kfe_status new_rough(kfe_context *ctx, const kfe_i_table *table, kfe_i_rough_form form, kfe_i_sums *s)
 {
     kfe_status status = KFE_OK;
@@ -81,7 +91,7 @@ static kfe_status new_rough(kfe_context *ctx, const kfe_i_table *table, kfe_i_ro
 
     KFE_ALLOC_ZERO(ctx, r, 1);
     s->rough = r;
-    *r = (kfe_i_rough){.ctx = ctx, .table = table, .form = form, .threads = kfe_context_threads(ctx)};
+    *r = (kfe_i_rough){.ctx = ctx, .table = table, .form = form, .threads = threads_for(ctx, table, form)};
     KFE_ALLOC_ZERO(ctx, r->parts, r->threads);
     KFE_ALLOC(ctx, r->mean, d);
     KFE_ALLOC(ctx, r->base, d);

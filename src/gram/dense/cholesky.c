@@ -120,19 +120,27 @@ typedef struct panel {
     int is_triangle;    /* the first `width` rows are a lower triangle */
 } panel;
 
+/* These rows lose what the columns to their left explain. */
+static void update_rows(const panel *p, int64_t row, int64_t rows, part out)
+{
+    part left = part_at(p->left, row, 0);
+    int on_diagonal = p->is_triangle && row < p->width;
+    int64_t cols = on_diagonal ? row : p->width;
+
+    if (cols > 0)
+        subtract(out, left, p->above, rows, cols, p->depth);
+    if (on_diagonal)
+        subtract_square(part_at(out, 0, row), left, rows, p->depth);
+}
+
 static void do_rows(const panel *p, int64_t task)
 {
     int64_t row = task * ROWS;
     int64_t rows = kfe_i_least(ROWS, p->count - row);
     part out = part_at(p->out, row, 0);
-    part left = part_at(p->left, row, 0);
-    int on_diagonal = p->is_triangle && row < p->width;
-    int64_t cols = on_diagonal ? row : p->width;
 
-    if (p->depth > 0 && cols > 0)
-        subtract(out, left, p->above, rows, cols, p->depth);
-    if (p->depth > 0 && on_diagonal)
-        subtract_square(part_at(out, 0, row), left, rows, p->depth);
+    if (p->depth > 0)
+        update_rows(p, row, rows, out);
     if (p->corner)
         solve(out, *p->corner, rows, p->width);
 }

@@ -23,6 +23,7 @@
 #include "core/memory.h"
 #include "data/rough_sums.h"
 #include "gram/dense/linalg.h"
+#include "gram/dense/serial.h"
 #include "method/shared/stand_in.h"
 
 /* Features keep at least seven digits above this share of tr(S)‖r‖². */
@@ -264,11 +265,13 @@ kfe_status kfe_i_pls_from_sums(kfe_context *ctx, const kfe_i_sums *sums, int64_t
     kfe_status status = KFE_OK;
     pls_state s = {.ctx = ctx, .sums = sums, .cols = sums->cols, .most = dim};
     int64_t found = 0;
+    /* Rough sums divide their rows over threads by themselves; all other vectors are multiplied sooner than threads wake up. */
+    int saved = kfe_i_enter_order(sums->rough ? 0 : KFE_SERIAL_ORDER + 1);
 
     *done = 0;
     s.targets = kfe_i_stand_in_target_columns(sums, KFE_STAND_IN_CENTRED);
     if (s.targets < 1 || dim > s.cols || (double)dim >= sums->rows)
-        return KFE_OK;
+        goto cleanup;
     KFE_TRY(begin(&s));
     if (!isnormal(s.trace) || !isnormal(s.total))
         goto cleanup;
@@ -278,6 +281,7 @@ kfe_status kfe_i_pls_from_sums(kfe_context *ctx, const kfe_i_sums *sums, int64_t
         *done = 1;
     }
 cleanup:
+    kfe_i_leave_order(saved);
     release(&s);
     return status;
 }
