@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from conftest import KFE
+from conftest import KFE, SANITIZED
 
 
 def start(kfe, *arguments, **options):
@@ -91,7 +91,7 @@ def on_terminal(kfe, *arguments):
 
 
 def test_progress_bar_only_on_a_terminal_and_erased(kfe):
-    kfe.ok("generate", "twonorm", "--n", 60000, "-o", "data.npy")
+    kfe.ok("generate", "twonorm", "--n", 20000 if SANITIZED else 60000, "-o", "data.npy")  # takes seconds
     fit = ("fit", "-m", "koc", "-k", "rbf", "--threads", 1, "--label", "last", "--task", "classify", "data.npy",
            "-o", "m.kfe")
     shown = on_terminal(kfe, *fit)
