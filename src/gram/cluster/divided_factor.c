@@ -28,7 +28,7 @@
 #include "core/cluster.h"
 #include "core/least.h"
 #include "core/memory.h"
-#include "gram/dense/serial.h"
+#include "core/serial.h"
 #include "gram/dense/symmetric.h"
 
 enum {

@@ -16,7 +16,7 @@
 
 #include "core/least.h"
 #include "core/memory.h"
-#include "gram/dense/serial.h"
+#include "core/serial.h"
 
 enum {
     PANEL = 512,       /* columns; the diagonal block is factored on one thread */

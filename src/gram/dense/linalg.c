@@ -14,9 +14,9 @@
 
 #include "core/invariant.h"
 #include "core/memory.h"
+#include "core/serial.h"
 #include "gram/dense/cholesky.h"
 #include "gram/dense/eigen_pieces.h"
-#include "gram/dense/serial.h"
 
 static kfe_status check_order(kfe_context *ctx, int64_t n)
 {

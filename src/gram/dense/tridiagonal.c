@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/serial.h"
+#include "core/serial.h"
 
 enum { BLOCK = 64 }; /* blocking of dsytrd and dorgtr */
 

@@ -21,9 +21,9 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/serial.h"
 #include "data/rough_sums.h"
 #include "gram/dense/linalg.h"
-#include "gram/dense/serial.h"
 #include "method/shared/stand_in.h"
 
 /* Features keep at least seven digits above this share of tr(S)‖r‖². */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Run small LAPACK problems on one thread: call kfe_i_enter_order before LAPACK and kfe_i_leave_order after it. */
-#ifndef KFE_GRAM_DENSE_SERIAL_H
-#define KFE_GRAM_DENSE_SERIAL_H
+#ifndef KFE_CORE_SERIAL_H
+#define KFE_CORE_SERIAL_H
 
 #include <omp.h>
 #include <stdint.h>
