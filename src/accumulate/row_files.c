@@ -36,8 +36,8 @@ static kfe_status settle_columns(kfe_i_row_files *files, kfe_data *part)
     if (part->views[0].encoding.count > 0)
         return kfe_i_fail(
             files->ctx, KFE_EUNSUPPORTED,
-            "%s: column %lld is text, and its categories are known only after the last row; encode "
-            "it before, or leave it out with {drop}",
+            "%s: the categories of column %lld, which is to be encoded, are known only after the last row; "
+            "encode it before, or leave it out with {drop}",
             kfe_i_view_shown(&part->views[0]), (long long)part->views[0].encoding.columns[0].column + 1);
     if (files->cols == 0)
         files->cols = table->cols;

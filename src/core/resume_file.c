@@ -64,6 +64,21 @@ static int hash_is_right(FILE *file)
     return fread(expected, 1, HASH_BYTES, file) == HASH_BYTES && memcmp(expected, found, HASH_BYTES) == 0;
 }
 
+/* Lines of settings, "sma(dim=9,columns=50) -k rbf:gamma=0.3 …", are made of words with these between them. */
+#define BETWEEN_SETTINGS " (),:\n"
+
+/* The first setting of `text` in which it differs from `other`; *length receives its length. */
+static const char *first_difference(const char *text, const char *other, int *length)
+{
+    size_t from = 0;
+
+    for (size_t i = 0; text[i] && text[i] == other[i]; i++)
+        if (strchr(BETWEEN_SETTINGS, text[i]))
+            from = i + 1;
+    *length = (int)strcspn(text + from, BETWEEN_SETTINGS);
+    return text + from;
+}
+
 /* The line with the settings differs, or only that with the data. */
 static kfe_status compare_identity(kfe_context *ctx, const char *found)
 {
@@ -77,10 +92,15 @@ static kfe_status compare_identity(kfe_context *ctx, const char *found)
                           "%s: this checkpoint is of a fit to other data; give the same files, or start "
                           "without {resume}",
                           ctx->resume->path);
-    return kfe_i_fail(ctx, KFE_EINPUT,
-                      "%s: this checkpoint is of another fit, %.*s, not of %.*s; give the same method and "
-                      "settings, or start without {resume}",
-                      ctx->resume->path, (int)strcspn(found, "\n"), found, (int)settings, wanted);
+    int its_length = 0;
+    int our_length = 0;
+    const char *its = first_difference(found, wanted, &its_length);
+    const char *ours = first_difference(wanted, found, &our_length);
+    return kfe_i_fail(
+        ctx, KFE_EINPUT,
+        "%s: this checkpoint is of a fit with '%.*s', not with '%.*s'; give the same method and "
+        "settings, or start without {resume}",
+        ctx->resume->path, its_length, its, our_length, ours);
 }
 
 static kfe_status read_identity(kfe_context *ctx, FILE *file)

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Run small LAPACK problems on one thread: call kfe_i_enter_order before LAPACK and kfe_i_leave_order after it. */
+/*
+ * Run BLAS and LAPACK on one thread: call kfe_i_enter_order before and kfe_i_leave_order after.
+ *
+ * Small problems need it, and regions that may have a team of one thread where the context has more: OpenBLAS does not
+ * recognise such a team as a parallel region, and OpenMP starts threads anew for every call inside it.
+ */
 #ifndef KFE_CORE_SERIAL_H
 #define KFE_CORE_SERIAL_H
 
@@ -10,6 +15,7 @@
  * far longer on a busy machine. */
 enum { KFE_SERIAL_ORDER = 512 };
 
+/* `n` is the order of the problem; 0: a region. */
 static inline int kfe_i_enter_order(int64_t n)
 {
     int saved = omp_get_max_threads();

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/serial.h"
 #include "data/rough_state.h"
 
 /* A direction that loses more than this by orthogonalisation depends on those before it. */
@@ -59,6 +60,7 @@ static void multiply_rows(const kfe_i_rough *r, const double *w, int64_t count, 
     int64_t block = kfe_i_rough_block_rows(d);
     int64_t room = count > 1 ? KFE_ROUGH_TOGETHER : 1;
     double ahead[KFE_ROUGH_TOGETHER] = {0};
+    int saved = kfe_i_enter_order(0);
 
     cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)count, (blasint)d, 1, w, (blasint)d, r->mean, 1, 0,
                 ahead, 1);
@@ -73,6 +75,7 @@ static void multiply_rows(const kfe_i_rough *r, const double *w, int64_t count, 
             multiply_block(r, first, kfe_i_least(block, end - first), count > 1 ? r->tiles : w, count, ahead,
                            p);
     }
+    kfe_i_leave_order(saved);
     memset(out, 0, (size_t)(count * d) * sizeof *out);
     for (int t = 0; t < r->threads; t++)
         if (count > 1)

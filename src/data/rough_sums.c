@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/serial.h"
 #include "data/rough_state.h"
 
 /* Rows whose products are added up in single precision. */
@@ -20,7 +21,7 @@ enum { ROWS_AT_A_TIME = 1 << 16 };
 /* Rows that the base is the mean of. */
 enum { BASE_ROWS = 64 };
 /* Numbers in the rows, 32 MB, from which on products by rows are divided over threads. */
-enum { LEAST_DIVIDED = 1 << 22 };
+enum { LEAST_DIVIDED = 1 << 20 };
 /* A mean that is larger than this many standard deviations costs too many digits, because products subtract it at the end. */
 #define FARTHEST_MEAN 1e3
 /* A diagonal entry of S̃ is off by at most this share of the largest one, unless single precision lacks the range. */
@@ -216,6 +217,7 @@ static kfe_status add_rows(kfe_i_rough *r, const kfe_i_sums *s, const kfe_i_targ
     kfe_status status = KFE_OK;
     int64_t n = r->table->rows;
     const int32_t *codes = s->classes > 0 ? target->codes : NULL;
+    int saved = kfe_i_enter_order(0);
 
     for (int64_t first = 0; first < n; first += ROWS_AT_A_TIME) {
         int64_t count = kfe_i_least(ROWS_AT_A_TIME, n - first);
@@ -229,6 +231,7 @@ static kfe_status add_rows(kfe_i_rough *r, const kfe_i_sums *s, const kfe_i_targ
         }
     }
 cleanup:
+    kfe_i_leave_order(saved);
     return status;
 }
 

@@ -234,11 +234,11 @@ static void warn_of_small_classes(const division *all, const kfe_i_target *targe
     if (small == 0)
         return;
     kfe_i_log(all->ctx, KFE_LOG_WARNING,
-              "class '%s' has %lld row%s, fewer than the %lld folds%s: not every fold has one of it; use "
-              "fewer folds",
+              "class '%s' has %lld row%s, fewer than the %lld folds%s: not every fold has one of it; %s",
               target->names[smallest], (long long)members(all, smallest),
               members(all, smallest) == 1 ? "" : "s", (long long)all->protocol->folds,
-              small > 1 ? ", and so have others" : "");
+              small > 1 ? ", and so have others" : "",
+              members(all, smallest) == 1 ? "leave the class out, or add rows of it" : "use fewer folds");
 }
 
 static kfe_status make_folds(division *all, const kfe_i_target *target, kfe_i_splits *out)

@@ -65,10 +65,13 @@ static void describe_fault(const kfe_i_csv *csv, const kfe_i_csv_fault *found, k
         put_text_advice(csv, found, out);
         break;
     case KFE_CSV_FAULT_MISSING:
-        kfe_i_text_message(out,
-                           csv->dialect.text && csv->dialect.text[found->field] >= 0
-                               ? " is missing; fill it in, or use {missing=most-frequent} or {missing=drop}"
-                               : " is missing; fill it in, or use {missing=mean} or {missing=drop}");
+        if (csv->settings->in_parts_to_fit)
+            kfe_i_text_message(out, " is missing; fill it in, or use {missing=drop}");
+        else if (csv->dialect.text && csv->dialect.text[found->field] >= 0)
+            kfe_i_text_message(out,
+                               " is missing; fill it in, or use {missing=most-frequent} or {missing=drop}");
+        else
+            kfe_i_text_message(out, " is missing; fill it in, or use {missing=mean} or {missing=drop}");
         break;
     case KFE_CSV_FAULT_INFINITE:
         kfe_i_text_printf(out, " is '%.*s', which is not finite; replace it with a number", length,

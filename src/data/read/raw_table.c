@@ -140,6 +140,14 @@ static int row_is_complete(const kfe_i_raw_table *raw, int64_t row)
     return 1;
 }
 
+int kfe_i_has_complete_row(const kfe_i_raw_table *raw)
+{
+    for (int64_t i = 0; i < raw->table.rows; i++)
+        if (!raw->has_missing || row_is_complete(raw, i))
+            return 1;
+    return 0;
+}
+
 static kfe_status keep_rows_of(kfe_i_table *table, const int64_t *kept, int64_t count)
 {
     kfe_i_table whole = {0};
@@ -246,16 +254,19 @@ cleanup:
     return status;
 }
 
-static kfe_status refuse_missing(kfe_i_raw_table *raw, const char *file)
+static kfe_status refuse_missing(kfe_i_raw_table *raw, const char *file, const kfe_i_read_settings *settings)
 {
     int64_t row = 0;
     int64_t column = 0;
 
     if (kfe_i_table_find_nonfinite(raw->ctx, &raw->table, &row, &column))
-        return kfe_i_fail(raw->ctx, KFE_EINPUT,
-                          "%s: row %lld, column %lld is missing (NaN); fill it in, or use {missing=mean} or "
-                          "{missing=drop}",
-                          file, (long long)(raw->first_row + row) + 1, (long long)column + 1);
+        return kfe_i_fail(
+            raw->ctx, KFE_EINPUT,
+            settings->in_parts_to_fit
+                ? "%s: row %lld, column %lld is missing (NaN); fill it in, or use {missing=drop}"
+                : "%s: row %lld, column %lld is missing (NaN); fill it in, or use "
+                  "{missing=mean} or {missing=drop}",
+            file, (long long)(raw->first_row + row) + 1, (long long)column + 1);
     return KFE_OK;
 }
 
@@ -270,10 +281,10 @@ static kfe_status refuse_missing_label(kfe_i_raw_table *raw, const char *file)
                       (long long)(raw->first_row + row) + 1);
 }
 
-static kfe_status complete_one(kfe_i_raw_table *raw, const char *file, int missing)
+static kfe_status complete_one(kfe_i_raw_table *raw, const char *file, const kfe_i_read_settings *settings)
 {
     kfe_status status = KFE_OK;
-
+    int missing = settings->missing;
     int fills =
         missing == KFE_MISSING_MEAN || missing == KFE_MISSING_MEDIAN || missing == KFE_MISSING_MOST_FREQUENT;
 
@@ -282,7 +293,7 @@ static kfe_status complete_one(kfe_i_raw_table *raw, const char *file, int missi
     if (fills) /* also without gaps, so that the model learns what to fill in */
         KFE_TRY(fill_in(raw, file, missing));
     else if (raw->has_missing && missing != KFE_MISSING_KEEP)
-        KFE_TRY(refuse_missing(raw, file));
+        KFE_TRY(refuse_missing(raw, file, settings));
 cleanup:
     return status;
 }
@@ -295,7 +306,7 @@ kfe_status kfe_i_handle_missing_values(kfe_context *ctx, kfe_i_raw_table *raws, 
     for (int v = 0; v < count; v++) {
         const char *file = kfe_i_shown_path(paths[v]);
         if (settings->missing != KFE_MISSING_DROP)
-            KFE_TRY(complete_one(&raws[v], file, settings->missing));
+            KFE_TRY(complete_one(&raws[v], file, settings));
         else if (raws[v].has_missing)
             return drop_rows(ctx, raws, count, file);
     }

@@ -52,6 +52,8 @@ extern const kfe_i_reader kfe_i_csv_reader, kfe_i_tsv_reader, kfe_i_libsvm_reade
 
 void kfe_i_raw_table_init(kfe_i_raw_table *raw, kfe_context *ctx);
 void kfe_i_raw_table_free(kfe_i_raw_table *raw);
+/* Whether some row has neither a missing value nor a missing label. */
+int kfe_i_has_complete_row(const kfe_i_raw_table *raw);
 /* Fills missing values, drops their rows or fails, as the settings say. The raw tables are views of the
  * same examples: a row is dropped from all of them. */
 kfe_status kfe_i_handle_missing_values(kfe_context *ctx, kfe_i_raw_table *raws, int count,

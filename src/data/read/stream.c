@@ -39,6 +39,7 @@ static kfe_status open_parts(kfe_i_data_stream *stream, const char *path, const 
     stream->settings = kfe_i_read_settings_of(&stream->settings, name ? name : view, 0, 1);
     KFE_TRY(kfe_i_source_open(stream->ctx, path, &stream->source));
     stream->source.in_parts = 1;
+    stream->settings.in_parts_to_fit = !stream->settings.expected;
     KFE_TRY(kfe_i_choose_reader(&stream->source, path, &stream->settings, &stream->reader));
 cleanup:
     return status;
@@ -83,6 +84,26 @@ cleanup:
     return status;
 }
 
+/* The next part of which a row is left when rows with missing values are dropped; no rows: the end. */
+static kfe_status next_raw(kfe_i_data_stream *stream, int64_t part_rows, kfe_i_raw_table *out)
+{
+    kfe_status status = KFE_OK;
+
+    for (;;) {
+        kfe_i_raw_table_init(out, stream->ctx);
+        out->is_part = 1;
+        out->first_row = stream->rows;
+        KFE_TRY(read_raw_part(stream, part_rows, out));
+        stream->ended |= out->table.rows == 0;
+        if (stream->ended || stream->settings.missing != KFE_MISSING_DROP || kfe_i_has_complete_row(out))
+            return KFE_OK;
+        stream->rows += out->table.rows;
+        kfe_i_raw_table_free(out);
+    }
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_data_stream_next(kfe_i_data_stream *stream, int64_t part_rows, kfe_data **out)
 {
     kfe_status status = KFE_OK;
@@ -93,11 +114,7 @@ kfe_status kfe_i_data_stream_next(kfe_i_data_stream *stream, int64_t part_rows, 
     stream->whole = NULL;
     if (*out || !stream->reader || stream->ended)
         return KFE_OK;
-    kfe_i_raw_table_init(&raw, ctx);
-    raw.is_part = 1;
-    raw.first_row = stream->rows;
-    KFE_TRY(read_raw_part(stream, part_rows, &raw));
-    stream->ended |= raw.table.rows == 0;
+    KFE_TRY(next_raw(stream, part_rows, &raw));
     if (raw.table.rows == 0 && stream->rows > 0) {
         kfe_i_log(ctx, KFE_LOG_INFO, "%s: %lld rows", stream->source.name, (long long)stream->rows);
         goto cleanup;

@@ -2,7 +2,7 @@
 /*
  * Leading eigenpairs of an operator.
  *
- * Small problems, and those that want a large part of the spectrum, go to LAPACK. The others are solved by a
+ * Small problems, and those that need a basis of a large part of the space, go to LAPACK. The others are solved by a
  * block Krylov method with thick restarts (krylov.h). An iteration adds the last block of W = GV, made orthogonal to V, and
  * multiplies it with G; VᵀW only gains the columns of that block. When V is full, its leading Ritz vectors replace it, and W
  * likewise. A block is multiplied in one pass over the operator, at the speed of GEMM; ARPACK multiplies one vector at a
@@ -38,8 +38,9 @@
 
 enum {
     DENSE_SIZE = 1000, /* below this LAPACK is as fast, and exact */
-    DENSE_SHARE = 5,   /* more than a fifth of the spectrum: LAPACK */
-    BLOCK_EXTRA = 6,   /* vectors beyond k in a block: they speed up the last wanted ones */
+    DENSE_SHARE =
+        2, /* a basis of half of the space or more: its Ritz pairs, found again and again, cost more than LAPACK */
+    BLOCK_EXTRA = 6, /* vectors beyond k in a block: they speed up the last wanted ones */
     BLOCK_LEAST = 16,
     BASIS_BLOCKS = 10,
     BASIS_BLOCKS_MOST = 25, /* if memory is plenty */
@@ -356,9 +357,9 @@ kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance,
     assert(tolerance > 0);
     if (kfe_i_gram_has_landmarks(gram, NULL))
         return kfe_i_landmark_eigen(gram, k, eigenvalues, vectors);
-    if (gram->size <= DENSE_SIZE || k > gram->size / DENSE_SHARE)
-        return dense_eigen(gram, k, eigenvalues, vectors);
     KFE_TRY(choose_sizes(gram, &x.space));
+    if (gram->size <= DENSE_SIZE || x.space.capacity >= gram->size / DENSE_SHARE)
+        return dense_eigen(gram, k, eigenvalues, vectors);
     KFE_TRY(kfe_i_gram_keep(gram, bytes_needed(&x.space), &kept));
     int narrowed = kept.stored && kfe_i_gram_is_single(kept.stored);
     KFE_TRY(solve(&x, kept.gram, narrowed ? gram : kept.gram, eigenvalues, vectors));

@@ -4,6 +4,8 @@
 
 #include <omp.h>
 
+#include "core/serial.h"
+
 /* Panels per thread between two calls of the cancel callback: a fraction of a second of work. */
 enum { BATCH = 16 };
 
@@ -18,12 +20,14 @@ static void run_batch(const kfe_i_panels *panels, kfe_i_share share, int64_t fir
                       kfe_i_panel_fn run, const void *job)
 {
     int64_t side = panels->side;
+    int saved = kfe_i_enter_order(0);
 
     if (panels->sharing == KFE_SHARE_FREE) {
         /* In a triangle the last panels are the longest; starting with them balances the threads. */
 #pragma omp parallel for num_threads(useful_threads(panels, last - first)) schedule(dynamic, 1)
         for (int64_t turn = last - 1; turn >= first; turn--)
             run(job, kfe_i_dealt(share, turn) * side, omp_get_thread_num());
+        kfe_i_leave_order(saved);
         return;
     }
     /* The longest first, forwards and backwards in turn: all threads get about as many entries of a triangle. */
@@ -34,6 +38,7 @@ static void run_batch(const kfe_i_panels *panels, kfe_i_share share, int64_t fir
         for (int64_t i = 0; i < kfe_i_dealt_count(own, last - first); i++)
             run(job, kfe_i_dealt(share, last - 1 - kfe_i_dealt(own, i)) * side, t);
     }
+    kfe_i_leave_order(saved);
 }
 
 kfe_status kfe_i_each_dealt_panel(kfe_context *ctx, const kfe_i_panels *panels, kfe_i_share share,
