@@ -88,7 +88,7 @@ int kfe_i_gram_wide_fits(const kfe_i_gram *gram, double reserve)
     if (evaluated && kfe_i_gram_device(evaluated))
         return kfe_i_device_wide_fits(evaluated, reserve);
     if (evaluated && kfe_i_gram_is_on_devices(evaluated)) /* divided, it takes less than whole */
-        return kfe_i_devices_wide_fit(evaluated);
+        return kfe_i_devices_wide_fit(evaluated, reserve);
     if (evaluated && kfe_i_gram_dealt_source(evaluated))
         return kfe_i_dealt_bytes(gram->size, kfe_i_ranks(gram->ctx), 0) <= budget_beside(gram, reserve);
     return evaluated && kfe_i_gram_packed_bytes(gram->size, 0) <= budget_beside(gram, reserve);
@@ -104,7 +104,7 @@ static kfe_status store_on_device(const kfe_i_gram *gram, double reserve, kfe_i_
         divided ? kfe_i_devices_keep_whole(gram, reserve, owned) : kfe_i_device_keep(gram, 0, reserve, owned);
 
     if (status == KFE_OK && divided && !*owned)
-        status = kfe_i_devices_keep(gram, 0, owned);
+        status = kfe_i_devices_keep(gram, 0, reserve, owned);
     if (status == KFE_OK && *owned)
         kfe_i_log(gram->ctx, KFE_LOG_INFO, "kernel matrix of %lld examples: %s", (long long)gram->size,
                   (*owned)->form->name);

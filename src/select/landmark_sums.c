@@ -100,9 +100,10 @@ kfe_status kfe_i_landmark_sums_make(kfe_i_group *group, const kfe_spec *spec, kf
     KFE_TRY(kfe_i_group_prepare(group, spec, &kernels));
     KFE_TRY(kfe_i_open_landmarks(ctx, &kernels, group->scaled, &plan, KFE_GRAM_F64, &gram));
     KFE_TRY(take_factor(group, gram, out));
+    const kfe_i_row_parts parts = {group->splits, group->members, group->count};
     if (out->factor.cols > 0)
-        KFE_TRY(
-            kfe_i_row_sums_over(ctx, group->data, &out->factor, group->rows, group->row_count, &out->sums));
+        KFE_TRY(kfe_i_row_sums_over(ctx, group->data, &out->factor, group->rows, group->row_count, &parts,
+                                    &out->sums));
 cleanup:
     kfe_i_gram_free(gram);
     kfe_i_kernel_list_free(&kernels);

@@ -6,7 +6,8 @@
  * times that of the training rows, the difference has at most one digit less than a sum over the training rows. A test row that is an outlier breaks
  * this rule, and the training rows are then used themselves.
  *
- * Time: O(nd²) for the total and for all folds together. Memory: d² for the total and 2d² for each fold that is being fitted.
+ * Time: O(nd²) for the total and for all folds together; the same sums serve both if there are few folds. Memory: d² for the total, as much
+ * for each of few folds, and 2d² for each fold that is being fitted.
  */
 #include "select/row_sums.h"
 
@@ -21,6 +22,8 @@
 #define LARGEST_LOSS 10.0
 /* Fewer rows than this for each column do not repay the sums. */
 enum { ROWS_PER_COLUMN = 4 };
+/* The sums of more folds than this are not kept: they would take more memory than they save time. */
+enum { MOST_PARTS = 32 };
 /* The sums of the total and of all folds at work may take this share of the memory that is left. */
 #define MEMORY_SHARE 0.25
 
@@ -36,6 +39,10 @@ void kfe_i_row_sums_free(kfe_i_row_sums *sums)
     kfe_i_free(sums->ctx, sums->rows);
     kfe_i_free(sums->ctx, sums->spectrum);
     kfe_i_free(sums->ctx, sums->coordinates);
+    kfe_i_free(sums->ctx, sums->part_rows);
+    for (int64_t i = 0; sums->parts && i < sums->part_count; i++)
+        kfe_i_sums_free(&sums->parts[i]);
+    kfe_i_free(sums->ctx, sums->parts);
     kfe_i_sums_free(&sums->total);
     kfe_i_sums_free(&sums->rotated);
     memset(sums, 0, sizeof *sums);
@@ -72,8 +79,71 @@ cleanup:
     return status;
 }
 
+/* ---- test parts ---- */
+
+/* Whether every row is in the test part of exactly one split; all lists are increasing. */
+static int make_up_rows(const kfe_i_row_parts *parts, const int64_t *rows, int64_t count)
+{
+    int64_t next[MOST_PARTS] = {0};
+    int64_t all = 0;
+
+    for (int64_t m = 0; m < parts->count; m++)
+        all += parts->splits->items[parts->members[m]].test_count;
+    for (int64_t i = 0; all == count && i < count; i++) {
+        int found = 0;
+        for (int64_t m = 0; m < parts->count && !found; m++) {
+            const kfe_i_split *split = &parts->splits->items[parts->members[m]];
+            found = next[m] < split->test_count && split->test[next[m]] == rows[i];
+            next[m] += found;
+        }
+        if (!found)
+            return 0;
+    }
+    return all == count;
+}
+
+static int keeps_parts(kfe_context *ctx, const kfe_i_row_sums *sums, const kfe_i_row_parts *parts)
+{
+    double d = (double)sums->table->cols;
+
+    return parts && parts->count >= 2 && parts->count <= MOST_PARTS &&
+           8 * d * d * (double)parts->count < MEMORY_SHARE * (double)kfe_i_memory_left(ctx) &&
+           make_up_rows(parts, sums->rows, sums->count);
+}
+
+/* The sums of the test parts, and the total from them. */
+static kfe_status sum_parts(kfe_context *ctx, const kfe_i_row_parts *from, kfe_i_row_sums *sums)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC_ZERO(ctx, sums->parts, from->count);
+    KFE_ALLOC_ZERO(ctx, sums->part_rows, from->count);
+    sums->part_count = from->count;
+    for (int64_t i = 0; i < from->count; i++) {
+        const kfe_i_split *split = &from->splits->items[from->members[i]];
+        sums->part_rows[i] = split->test;
+        KFE_TRY(sum_rows(ctx, sums, split->test, split->test_count, &sums->parts[i]));
+    }
+    KFE_TRY(kfe_i_sums_copy(&sums->parts[0], &sums->total));
+    for (int64_t i = 1; i < from->count; i++)
+        kfe_i_sums_merge(&sums->total, &sums->parts[i]);
+cleanup:
+    return status;
+}
+
+static const kfe_i_sums *part_of(const kfe_i_row_sums *sums, const kfe_i_split *split)
+{
+    for (int64_t i = 0; i < sums->part_count; i++)
+        if (sums->part_rows[i] == split->test)
+            return &sums->parts[i];
+    return NULL;
+}
+
+/* ---- all rows ---- */
+
 kfe_status kfe_i_row_sums_over(kfe_context *ctx, const kfe_data *data, const kfe_i_table *table,
-                               const int64_t *rows, int64_t count, kfe_i_row_sums *sums)
+                               const int64_t *rows, int64_t count, const kfe_i_row_parts *parts,
+                               kfe_i_row_sums *sums)
 {
     kfe_status status = KFE_OK;
 
@@ -84,7 +154,10 @@ kfe_status kfe_i_row_sums_over(kfe_context *ctx, const kfe_data *data, const kfe
     KFE_ALLOC(ctx, sums->rows, count);
     memcpy(sums->rows, rows, (size_t)count * sizeof *rows);
     sums->count = count;
-    KFE_TRY(sum_rows(ctx, sums, rows, count, &sums->total));
+    if (keeps_parts(ctx, sums, parts))
+        KFE_TRY(sum_parts(ctx, parts, sums));
+    else
+        KFE_TRY(sum_rows(ctx, sums, rows, count, &sums->total));
 cleanup:
     if (status != KFE_OK)
         kfe_i_row_sums_free(sums);
@@ -92,14 +165,14 @@ cleanup:
 }
 
 kfe_status kfe_i_row_sums_make(kfe_context *ctx, const kfe_data *data, const int64_t *rows, int64_t count,
-                               kfe_i_row_sums *sums)
+                               const kfe_i_row_parts *parts, kfe_i_row_sums *sums)
 {
     if (is_made(sums, data, rows, count))
         return KFE_OK;
     kfe_i_row_sums_free(sums);
     if (!pays_off(ctx, data, count))
         return KFE_OK;
-    return kfe_i_row_sums_over(ctx, data, &data->views[0].table, rows, count, sums);
+    return kfe_i_row_sums_over(ctx, data, &data->views[0].table, rows, count, parts, sums);
 }
 
 /* Whether the training rows and the test rows are disjoint and together those of the sums, and the test rows no more than half.
@@ -160,9 +233,11 @@ kfe_status kfe_i_row_sums_train(kfe_context *ctx, const kfe_i_row_sums *sums, co
     memset(out, 0, sizeof *out);
     if (!covers(sums, split) || scaler->kind == KFE_SCALE_L2_ROWS || scaler->map.values)
         return KFE_OK;
-    KFE_TRY(sum_rows(ctx, sums, split->test, split->test_count, &test));
+    const kfe_i_sums *part = part_of(sums, split);
+    if (!part)
+        KFE_TRY(sum_rows(ctx, sums, split->test, split->test_count, &test));
     KFE_TRY(kfe_i_sums_copy_with(ctx, &sums->total, out));
-    kfe_i_sums_subtract(out, &test);
+    kfe_i_sums_subtract(out, part ? part : &test);
     *known = keeps_digits(&sums->total, out);
     drop_empty_classes(out);
     kfe_i_sums_scale(out, scaler->shift, scaler->factor);

@@ -20,6 +20,14 @@
 #include "method/method.h"
 #include "select/splits.h"
 
+/* Splits whose test parts may make up the rows, as the folds of a cross-validation do. Their sums then make up the total, and each is kept
+ * for its split. */
+typedef struct kfe_i_row_parts {
+    const kfe_i_splits *splits; /* must outlive the sums */
+    const int64_t *members;
+    int64_t count;
+} kfe_i_row_parts;
+
 /* Over some rows of a data set. Begin with zeros. */
 typedef struct kfe_i_row_sums {
     kfe_context *ctx;
@@ -27,6 +35,9 @@ typedef struct kfe_i_row_sums {
     const kfe_i_table *table; /* the columns: that of the data, or another with the same rows */
     int64_t *rows, count;     /* the rows; count 0: there are no sums */
     kfe_i_sums total;
+    kfe_i_sums *parts;         /* part_count: of test parts that make up the rows; NULL: not kept */
+    const int64_t **part_rows; /* the `test` of their splits */
+    int64_t part_count;
     /* coordinates by eigenvectors, if they are made (kfe_i_row_sums_rotate) */
     double *spectrum;    /* Λ, cols; NULL: not made */
     double *coordinates; /* count × cols: the rows less their mean, times V */
@@ -36,12 +47,13 @@ typedef struct kfe_i_row_sums {
 /* Whether folds of this method may be fitted from sums. */
 int kfe_i_row_sums_serve(const kfe_i_method *method);
 /* Makes them for these rows of the one table of the data, unless they are made already, the data is sparse, has gaps or several views,
- * or there are too few rows or too little memory for that to pay off: then `count` is 0. */
+ * or there are too few rows or too little memory for that to pay off: then `count` is 0. `parts` may be NULL. */
 kfe_status kfe_i_row_sums_make(kfe_context *ctx, const kfe_data *data, const int64_t *rows, int64_t count,
-                               kfe_i_row_sums *sums);
+                               const kfe_i_row_parts *parts, kfe_i_row_sums *sums);
 /* Makes them of another table with the rows of the data, which they borrow. */
 kfe_status kfe_i_row_sums_over(kfe_context *ctx, const kfe_data *data, const kfe_i_table *table,
-                               const int64_t *rows, int64_t count, kfe_i_row_sums *sums);
+                               const int64_t *rows, int64_t count, const kfe_i_row_parts *parts,
+                               kfe_i_row_sums *sums);
 void kfe_i_row_sums_free(kfe_i_row_sums *sums);
 
 /* The sums over the training rows, scaled; classes without members are left out. *known is 0, and `out` empty, where they cannot be had from the

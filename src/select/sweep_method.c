@@ -328,7 +328,8 @@ static kfe_status share_sums(kfe_i_sweep_state *r)
     if (!kfe_i_row_sums_serve(r->spec->method) || r->sweep->data->target.weights ||
         kfe_i_spec_weighs_classes(r->spec))
         return KFE_OK;
-    KFE_TRY(kfe_i_row_sums_make(r->ctx, r->sweep->data, r->group.rows, r->group.row_count, &r->sums));
+    const kfe_i_row_parts parts = {r->group.splits, r->group.members, r->group.count};
+    KFE_TRY(kfe_i_row_sums_make(r->ctx, r->sweep->data, r->group.rows, r->group.row_count, &parts, &r->sums));
     r->shared.sums = &r->sums;
     if (r->sums.count == 0)
         return KFE_OK;

@@ -55,7 +55,7 @@ static void test_divided_over_devices_equals_one(void **state)
                 pair_check_times(&p, p.all, 0);
                 for (int single = 0; single < 2 && kfe_i_gram_is_on_devices(p.all); single++) {
                     assert_ok(p.together,
-                              kfe_i_devices_keep(p.all, single ? KFE_DEVICE_F32 : KFE_DEVICE_F64, &kept));
+                              kfe_i_devices_keep(p.all, single ? KFE_DEVICE_F32 : KFE_DEVICE_F64, 0, &kept));
                     assert_non_null(kept);
                     pair_check_times(&p, kept, single);
                     kfe_i_gram_free(kept);

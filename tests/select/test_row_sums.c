@@ -68,17 +68,21 @@ static select_sample sample_far_away(kfe_context *ctx, int classes)
     return s;
 }
 
-static void test_differences_equal_sums(void **state)
+/* With the sums of `kept` folds known (all of them make up the rows), or of none. */
+static void check_differences(kfe_context *ctx, int kept)
 {
-    kfe_context *ctx = *state;
+    static const int64_t members[FOLDS] = {0, 1, 2, 3};
     select_sample s = sample_far_away(ctx, 0);
     double factor[COLS] = {1, 2, 0.5, 3, 1e-3, 7};
     kfe_i_row_sums sums = {0};
     folds p;
 
     make_folds(&p);
-    assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, &sums));
+    const kfe_i_splits splits = {.items = p.items, .count = FOLDS};
+    const kfe_i_row_parts parts = {&splits, members, kept};
+    assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, kept > 0 ? &parts : NULL, &sums));
     assert_int_equal(sums.count, ROWS);
+    assert_int_equal(sums.part_count, kept == FOLDS ? FOLDS : 0);
     for (int f = 0; f < 2 * FOLDS; f++) {
         const kfe_i_split *split = &p.items[f % FOLDS];
         kfe_i_scaler scaler = {.kind = KFE_SCALE_STANDARD, .factor = f < FOLDS ? NULL : factor};
@@ -97,6 +101,13 @@ static void test_differences_equal_sums(void **state)
     }
     kfe_i_row_sums_free(&sums);
     select_sample_free(&s);
+}
+
+static void test_differences_equal_sums(void **state)
+{
+    check_differences(*state, 0);
+    check_differences(*state, FOLDS);
+    check_differences(*state, FOLDS - 1);
 }
 
 static int gives_products(kfe_context *ctx, const kfe_i_row_sums *sums, const kfe_i_split *split,
@@ -121,7 +132,7 @@ static void test_refusals(void **state)
 
     make_folds(&p);
     s.data->views[0].table.values[4 * COLS + 2] = 1e8; /* in the test rows of fold 0 */
-    assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, &sums));
+    assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, NULL, &sums));
     assert_false(gives_products(ctx, &sums, &p.items[0], KFE_SCALE_NONE));
     assert_true(gives_products(ctx, &sums, &p.items[1], KFE_SCALE_NONE));
     assert_false(gives_products(ctx, &sums, &p.items[1], KFE_SCALE_L2_ROWS));
@@ -130,7 +141,7 @@ static void test_refusals(void **state)
     assert_false(gives_products(ctx, &sums, &p.items[1], KFE_SCALE_NONE));
     p.items[2].train_count--; /* a row that is in neither */
     assert_false(gives_products(ctx, &sums, &p.items[2], KFE_SCALE_NONE));
-    assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, 3 * COLS, &sums));
+    assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, 3 * COLS, NULL, &sums));
     assert_int_equal(sums.count, 0); /* too few rows */
     kfe_i_row_sums_free(&sums);
     select_sample_free(&s);
@@ -180,7 +191,7 @@ static void check_folds(kfe_context *ctx, const char *method)
             kfe_i_row_sums sums = {0};
             if (outlier)
                 s.data->views[0].table.values[4 * COLS + 2] = 1e8;
-            assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, &sums));
+            assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, NULL, &sums));
             for (size_t k = 0; k < sizeof scales / sizeof *scales; k++) {
                 kfe_spec *spec = linear_spec(ctx, method, scales[k]);
                 for (int f = 0; f < FOLDS; f++)
@@ -208,7 +219,7 @@ static void check_use(kfe_context *ctx, const char *method)
     folds p;
 
     make_folds(&p);
-    assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, &sums));
+    assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, NULL, &sums));
     double *squares = sums.total.scatter;
     squares[1] += 0.5 * sqrt(squares[0] * squares[COLS + 1]);
     assert_true(fold_distance(ctx, &s, spec, &p.items[0], &sums) > 1e-3);
@@ -236,7 +247,7 @@ static kfe_status make_and_use(kfe_context *ctx, void *user)
     kfe_i_scaler scaler = {.kind = KFE_SCALE_NONE};
     kfe_i_sums train = {0};
     int known = 0;
-    kfe_status status = kfe_i_row_sums_make(ctx, u->sample->data, u->parts->all, ROWS, &sums);
+    kfe_status status = kfe_i_row_sums_make(ctx, u->sample->data, u->parts->all, ROWS, NULL, &sums);
 
     if (status == KFE_OK)
         status = kfe_i_row_sums_train(ctx, &sums, &u->parts->items[0], &scaler, &train, &known);

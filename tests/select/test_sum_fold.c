@@ -125,7 +125,7 @@ static void check_parts(kfe_context *ctx, int64_t step, int rotate)
         kfe_i_row_sums sums = {0};
         part p;
         make_part(&p, 3, step);
-        assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, &sums));
+        assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, NULL, &sums));
         assert_int_equal(sums.count, ROWS);
         if (rotate)
             assert_ok(ctx, kfe_i_row_sums_rotate(ctx, &sums));
@@ -166,7 +166,7 @@ static void test_few_rows(void **state)
                 make_part(&p, first, step);
                 if (p.split.test_count > COLS / 16)
                     continue;
-                assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, &sums));
+                assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, NULL, &sums));
                 assert_ok(ctx, kfe_i_row_sums_rotate(ctx, &sums));
                 assert_ok(ctx, kfe_i_row_sums_train_rotated(ctx, &sums, &p.split, &train, &test, &known));
                 assert_true(known);
@@ -192,12 +192,12 @@ static void test_refusals(void **state)
     part p;
 
     make_part(&p, 3, 4);
-    assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, &sums));
+    assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, NULL, &sums));
     assert_int_equal(check_split(&s, minmax, &p.split, &sums, 1e-9), BY_ROWS);
     assert_int_equal(check_split(&s, knn, &p.split, &sums, 1e-9), BY_ROWS);
     kfe_i_row_sums_free(&sums);
     s.data->views[0].table.values[p.test[2] * s.data->views[0].table.stride] = 1e8;
-    assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, &sums));
+    assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, NULL, &sums));
     assert_int_equal(check_split(&s, spec, &p.split, &sums, 1e-9), BY_ROWS);
     kfe_i_row_sums_free(&sums);
     kfe_spec_free(spec);
@@ -220,7 +220,7 @@ static void test_dependent_columns(void **state)
         table->values[i * table->stride + 1] =
             table->values[i * table->stride] + 1e-9 * table->values[i * table->stride + 1];
     make_part(&p, 3, 4);
-    assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, &sums));
+    assert_ok(ctx, kfe_i_row_sums_make(ctx, s.data, p.all, ROWS, NULL, &sums));
     assert_int_equal(check_split(&s, spec, &p.split, &sums, 1e-9), BY_ROWS);
     kfe_i_row_sums_free(&sums);
     kfe_spec_free(spec);
@@ -478,7 +478,7 @@ static kfe_status rotate_and_fit(kfe_context *ctx, void *user)
     kfe_i_sum_plan plan = {.usable = 1, .kind = KFE_SCALE_NONE};
     kfe_i_fold fold = {0};
     int done = 0;
-    kfe_status status = kfe_i_row_sums_make(ctx, u->sample->data, u->part->all, ROWS, &sums);
+    kfe_status status = kfe_i_row_sums_make(ctx, u->sample->data, u->part->all, ROWS, NULL, &sums);
 
     if (status == KFE_OK)
         status = kfe_i_row_sums_rotate(ctx, &sums);

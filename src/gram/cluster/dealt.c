@@ -225,6 +225,7 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
     const dealt_state *s = gram->state;
     int64_t kept = s->matrix.n;
 
+    assert(kfe_i_ranks(gram->ctx) == s->share.ranks); /* the processes have not paused working together */
     memset(out, 0, (size_t)(gram->size * k) * sizeof *out);
     if (kept > 0) {
         double *work = kfe_i_gram_workspace(gram, kfe_i_symmetric_work(gram->ctx, kept));

@@ -159,6 +159,7 @@ static kfe_status exchange_columns(const kfe_i_divided_factor *f, step s, int64_
 
 /* ---- filling ---- */
 
+/* What is above the diagonal is multiplied along with the rest, though nothing reads the products: it is set to zero. */
 static void narrow_rows(const kfe_i_divided_factor *f, const double *block, int64_t row, int64_t rows,
                         double add)
 {
@@ -170,6 +171,8 @@ static void narrow_rows(const kfe_i_divided_factor *f, const double *block, int6
         for (int64_t j = 0; j < cols; j++)
             own.values[i * own.stride + j] = (float)(f->scale * block[i * cols + j]);
         own.values[i * own.stride + row + i] = (float)(f->scale * (block[i * cols + row + i] + add));
+        for (int64_t j = cols; j < own.end; j++)
+            own.values[i * own.stride + j] = 0;
     }
 }
 

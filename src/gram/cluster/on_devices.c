@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "core/cluster.h"
+#include "core/invariant.h"
 #include "core/memory.h"
 #include "gram/device/panels.h"
 
@@ -91,6 +92,7 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
     kfe_status status = KFE_OK;
     const devices_state *s = gram->state;
 
+    assert(kfe_i_ranks(gram->ctx) == s->share.ranks); /* the processes have not paused working together */
     if (s->whole) {
         KFE_TRY(kfe_i_gram_times(s->whole, v, k, out));
         return kfe_i_cluster_broadcast(gram->ctx, 0, out, gram->size * k * (int64_t)sizeof *out);
@@ -250,12 +252,12 @@ cleanup:
 
 /* ---- keeping ---- */
 
-/* Free bytes of the device that has the least. */
-static kfe_status room_of_devices(const kfe_i_gram *gram, double *out)
+/* Free bytes, less those reserved, of the device that has the least. */
+static kfe_status room_of_devices(const kfe_i_gram *gram, double reserve, double *out)
 {
     kfe_i_device *device = kfe_i_fused_device(((const devices_state *)gram->state)->source);
 
-    *out = device ? kfe_i_device_room(device) : 0;
+    *out = device ? kfe_i_device_room(device) - reserve : 0;
     return kfe_i_cluster_least(gram->ctx, out);
 }
 
@@ -281,7 +283,7 @@ static kfe_status keep_panels(const kfe_i_gram *gram, const kfe_i_gram_form *for
     return status == KFE_OK ? keep_or_drop(gram->ctx, out) : status;
 }
 
-kfe_status kfe_i_devices_keep(const kfe_i_gram *gram, int type, kfe_i_gram **out)
+kfe_status kfe_i_devices_keep(const kfe_i_gram *gram, int type, double reserve, kfe_i_gram **out)
 {
     kfe_status status = KFE_OK;
     const devices_state *s = gram->state;
@@ -291,7 +293,7 @@ kfe_status kfe_i_devices_keep(const kfe_i_gram *gram, int type, kfe_i_gram **out
     double room = 0;
 
     *out = NULL;
-    KFE_TRY(room_of_devices(gram, &room));
+    KFE_TRY(room_of_devices(gram, reserve, &room));
     if (type != KFE_DEVICE_F32 && kfe_i_device_panels_bytes(n, ranks, KFE_DEVICE_F64, all) <= room)
         KFE_TRY(keep_panels(gram, &form_f64, KFE_DEVICE_F64, all, out));
     if (!*out && type != KFE_DEVICE_F64 && kfe_i_device_panels_bytes(n, ranks, KFE_DEVICE_F32, all) <= room)
@@ -329,19 +331,19 @@ cleanup:
     return status;
 }
 
-int kfe_i_devices_wide_fit(const kfe_i_gram *gram)
+int kfe_i_devices_wide_fit(const kfe_i_gram *gram, double reserve)
 {
     int ranks = kfe_i_ranks(gram->ctx);
     int64_t all = kfe_i_device_panels_count(gram->size, ranks);
     double room = 0;
 
-    return room_of_devices(gram, &room) == KFE_OK &&
+    return room_of_devices(gram, reserve, &room) == KFE_OK &&
            kfe_i_device_panels_bytes(gram->size, ranks, KFE_DEVICE_F64, all) <= room;
 }
 
 kfe_status kfe_i_devices_keep_owned(kfe_i_gram **gram, int type, kfe_i_gram **out)
 {
-    kfe_status status = kfe_i_devices_keep(*gram, type, out);
+    kfe_status status = kfe_i_devices_keep(*gram, type, 0, out);
 
     if (*out) {
         ((devices_state *)(*out)->state)->owned = *gram;

@@ -27,13 +27,13 @@ kfe_status kfe_i_devices_times(const kfe_i_gram *gram, const kfe_device_matrix *
 
 /* Stores the matrix of an operator that kfe_i_devices_deal made; every device stores the panels of its process: all in double precision,
  * else all in single precision, else some, else none; those that are not stored are computed in single precision. `type` F64 or F32
- * allows only all panels in that precision, 0 any. *out NULL: it does not fit. Borrows `gram`. */
-kfe_status kfe_i_devices_keep(const kfe_i_gram *gram, int type, kfe_i_gram **out);
-/* The same; the result, if there is one, owns the operator, and *gram becomes NULL. */
+ * allows only all panels in that precision, 0 any. *out NULL: it does not fit beside `reserve` bytes. Borrows `gram`. */
+kfe_status kfe_i_devices_keep(const kfe_i_gram *gram, int type, double reserve, kfe_i_gram **out);
+/* The same without a reserve; the result, if there is one, owns the operator, and *gram becomes NULL. */
 kfe_status kfe_i_devices_keep_owned(kfe_i_gram **gram, int type, kfe_i_gram **out);
 /* Every device keeps the whole matrix in double precision; *out NULL: it does not fit on all of them beside `reserve` bytes. */
 kfe_status kfe_i_devices_keep_whole(const kfe_i_gram *gram, double reserve, kfe_i_gram **out);
 /* Whether kfe_i_devices_keep would use double precision. */
-int kfe_i_devices_wide_fit(const kfe_i_gram *gram);
+int kfe_i_devices_wide_fit(const kfe_i_gram *gram, double reserve);
 
 #endif

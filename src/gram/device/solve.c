@@ -23,12 +23,8 @@
 #include "core/memory.h"
 #include "gram/cluster/on_devices.h"
 #include "gram/device/form.h"
-#include "gram/solve/block_cg.h"
 #include "gram/solve/precondition.h"
-
-enum { MOST_STEPS = 8, CG_ITERATIONS = 60 };
-/* A residual above this is never explained by rounding. */
-#define KFE_WORST_RESIDUAL 1e-6
+#include "gram/solve/refine.h"
 
 typedef struct device_factor {
     kfe_i_device *device;
@@ -39,15 +35,9 @@ typedef struct device_factor {
 } device_factor;
 
 typedef struct device_solver {
-    const kfe_i_system *system;
-    kfe_context *ctx;
-    int64_t n, k;
+    kfe_i_solver base; /* the system, its residual and its corrections */
     device_factor factor;
-    double mean, largest;       /* of the diagonal of G */
-    double *residual, *product; /* n × k */
-    double *goals;
-    double rounding;
-    kfe_i_solve_report *report;
+    double largest; /* diagonal entry of G */
 } device_solver;
 
 /* ---- the factor ---- */
@@ -123,23 +113,23 @@ static kfe_status measure_means(const kfe_i_gram *gram)
 
 static double bytes_needed(const device_solver *s, kfe_device_type type)
 {
-    double n = (double)s->n;
+    double n = (double)s->base.n;
     kfe_i_device *device = s->factor.device;
-    double panel = type == KFE_DEVICE_F32 ? 8 * n * (double)kfe_i_device_panel_rows(s->n) : 0;
+    double panel = type == KFE_DEVICE_F32 ? 8 * n * (double)kfe_i_device_panel_rows(s->base.n) : 0;
 
-    return n * n * (double)type + (double)device->table->potrf_bytes(device->handle, s->n, type) +
-           8 * n * (double)s->k * 4 + panel;
+    return n * n * (double)type + (double)device->table->potrf_bytes(device->handle, s->base.n, type) +
+           8 * n * (double)s->base.k * 4 + panel;
 }
 
 /* Memory for the matrix: new, or that of a stored operator, with the matrix in it. */
 static kfe_device_status take_or_allocate(device_solver *s, kfe_device_type type, int *filled)
 {
     device_factor *f = &s->factor;
-    const kfe_i_gram *gram = inside(s->system->gram);
+    const kfe_i_gram *gram = inside(s->base.gram);
 
     *filled = 0;
     if (bytes_needed(s, type) <= kfe_i_device_room(f->device))
-        return kfe_i_device_matrix_new(f->device, s->n, s->n, type, &f->l);
+        return kfe_i_device_matrix_new(f->device, s->base.n, s->base.n, type, &f->l);
     f->l = kfe_i_device_take(gram, type);
     *filled = f->l.address != 0 && type == KFE_DEVICE_F64; /* in single precision it is not scaled */
     return f->l.address ? KFE_DEVICE_OK : KFE_DEVICE_NO_MEMORY;
@@ -154,9 +144,9 @@ static kfe_status fill(device_solver *s, int filled, double ridge, kfe_device_st
 
     f->device->stage = "computing the kernel matrix";
     if (!filled)
-        *result = kfe_i_device_fill(inside(s->system->gram), f->scale, 1, &f->l);
+        *result = kfe_i_device_fill(inside(s->base.gram), f->scale, 1, &f->l);
     if (*result == KFE_DEVICE_OK)
-        KFE_TRY(centre(s->system->gram, f, result));
+        KFE_TRY(centre(s->base.gram, f, result));
     if (*result == KFE_DEVICE_OK)
         *result = f->device->table->shift(f->device->handle, &diagonal, NULL, &shift);
 cleanup:
@@ -169,16 +159,16 @@ static kfe_status factorise(device_solver *s, kfe_device_type type, kfe_device_s
     kfe_status status = KFE_OK;
     device_factor *f = &s->factor;
     int single = type == KFE_DEVICE_F32;
-    double rounding = (double)FLT_EPSILON * sqrt((double)s->n) * (s->largest + s->system->ridge);
+    double rounding = (double)FLT_EPSILON * sqrt((double)s->base.n) * (s->largest + s->base.ridge);
     double extra = 0;
     int filled = 0;
 
     *definite = 0;
-    f->scale = single ? 1 / (s->largest + s->system->ridge) : 1;
+    f->scale = single ? 1 / (s->largest + s->base.ridge) : 1;
     *result = take_or_allocate(s, type, &filled);
     for (int attempt = 0; attempt < (single ? KFE_SHIFT_TRIES : 1) && !*definite; attempt++) {
         if (*result == KFE_DEVICE_OK)
-            KFE_TRY(fill(s, filled, s->system->ridge + extra, result));
+            KFE_TRY(fill(s, filled, s->base.ridge + extra, result));
         f->device->stage = "factorising the kernel matrix";
         if (*result == KFE_DEVICE_OK)
             *result = f->device->table->potrf(f->device->handle, &f->l, definite);
@@ -187,7 +177,7 @@ static kfe_status factorise(device_solver *s, kfe_device_type type, kfe_device_s
         extra = kfe_i_next_shift(extra, rounding);
     }
     if (*result == KFE_DEVICE_OK)
-        *result = kfe_i_device_matrix_new(f->device, s->n, s->k, KFE_DEVICE_F64, &f->block);
+        *result = kfe_i_device_matrix_new(f->device, s->base.n, s->base.k, KFE_DEVICE_F64, &f->block);
 cleanup:
     if (status != KFE_OK || *result != KFE_DEVICE_OK || !*definite)
         kfe_i_device_matrix_free(f->device, &f->l);
@@ -223,116 +213,25 @@ static kfe_status apply(void *state, int64_t k, const double *x, double *z)
     return failure == KFE_DEVICE_OK ? sent : kfe_i_device_status(f->device, failure);
 }
 
-/* ---- corrections ---- */
-
-static double column_norm(const device_solver *s, const double *block, int64_t j)
-{
-    double sum = 0;
-
-    for (int64_t i = 0; i < s->n; i++)
-        sum += block[i * s->k + j] * block[i * s->k + j];
-    return sqrt(sum);
-}
-
-/* As in solve.c: rounding alone may leave about ε‖G‖‖x‖. */
-static kfe_status true_residual(device_solver *s)
-{
-    const kfe_i_system *p = s->system;
-    double scale = 4 * DBL_EPSILON * (s->mean * (double)s->n + p->ridge);
-    kfe_status status = kfe_i_gram_times(p->gram, p->out, s->k, s->product);
-
-    if (status != KFE_OK)
-        return status;
-    for (int64_t i = 0; i < s->n * s->k; i++)
-        s->residual[i] = p->right[i] - s->product[i] - p->ridge * p->out[i];
-    s->report->residual = s->rounding = 0;
-    for (int64_t j = 0; j < s->k; j++) {
-        double right = column_norm(s, p->right, j);
-        if (right > 0) {
-            s->report->residual = fmax(s->report->residual, column_norm(s, s->residual, j) / right);
-            s->rounding = fmax(s->rounding, scale * column_norm(s, p->out, j) / right);
-        }
-    }
-    s->rounding = fmin(s->rounding, KFE_WORST_RESIDUAL);
-    return KFE_OK;
-}
-
-static int is_solved(const device_solver *s)
-{
-    return s->report->residual <= fmax(s->system->tolerance, s->rounding);
-}
-
-static kfe_status correct(device_solver *s)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_system *p = s->system;
-    double before = INFINITY;
-
-    memset(p->out, 0, (size_t)(s->n * s->k) * sizeof *p->out);
-    memcpy(s->residual, p->right, (size_t)(s->n * s->k) * sizeof *s->residual);
-    s->report->residual = 1;
-    for (int step = 0; step < MOST_STEPS && !(s->report->residual <= p->tolerance); step++) {
-        if (!(s->report->residual <= 0.1 * before) && step > 1)
-            break;
-        before = s->report->residual;
-        KFE_TRY(kfe_i_checkpoint(s->ctx, "solving", s->report->iterations++, 0));
-        KFE_TRY(apply(&s->factor, s->k, s->residual, s->product));
-        for (int64_t i = 0; i < s->n * s->k; i++)
-            p->out[i] += s->product[i];
-        KFE_TRY(true_residual(s));
-    }
-cleanup:
-    return status;
-}
-
-/* Conjugate gradients, if plain corrections by a factor in single precision did not suffice. */
-static kfe_status iterate(device_solver *s)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_system *p = s->system;
-    kfe_i_cg_work *work = NULL;
-    kfe_i_cg_end end = KFE_CG_CONVERGED;
-
-    if (!(s->report->residual <= 1)) {
-        memset(p->out, 0, (size_t)(s->n * s->k) * sizeof *p->out);
-        memcpy(s->residual, p->right, (size_t)(s->n * s->k) * sizeof *s->residual);
-    }
-    for (int64_t j = 0; j < s->k; j++)
-        s->goals[j] = 0.5 * p->tolerance * column_norm(s, p->right, j);
-    kfe_i_cg_problem problem = {.gram = p->gram,
-                                .ridge = p->ridge,
-                                .k = s->k,
-                                .preconditioner = {.apply = apply, .state = &s->factor},
-                                .goals = s->goals,
-                                .most = CG_ITERATIONS,
-                                .rival = INFINITY};
-    KFE_TRY(kfe_i_cg_work_new(s->ctx, s->n, s->k, &work));
-    KFE_TRY(kfe_i_block_cg(&problem, work, s->residual, p->out, &end, &s->report->iterations));
-    KFE_TRY(true_residual(s));
-cleanup:
-    kfe_i_cg_work_free(work);
-    return status;
-}
-
 /* ---- all together ---- */
 
 static kfe_status begin(device_solver *s)
 {
     kfe_status status = KFE_OK;
+    kfe_i_solver *base = &s->base;
     double *diagonal = NULL;
 
-    KFE_ALLOC(s->ctx, s->residual, s->n * s->k);
-    KFE_ALLOC(s->ctx, s->product, s->n * s->k);
-    KFE_ALLOC(s->ctx, s->goals, s->k);
-    KFE_ALLOC(s->ctx, diagonal, s->n);
-    KFE_TRY(measure_means(s->system->gram));
-    KFE_TRY(kfe_i_gram_diagonal(s->system->gram, diagonal));
-    for (int64_t i = 0; i < s->n; i++) {
-        s->mean += diagonal[i] / (double)s->n;
+    KFE_TRY(kfe_i_solver_allocate(base));
+    KFE_ALLOC(base->ctx, diagonal, base->n);
+    KFE_TRY(measure_means(base->gram));
+    KFE_TRY(kfe_i_gram_diagonal(base->gram, diagonal));
+    for (int64_t i = 0; i < base->n; i++) {
+        base->mean += diagonal[i] / (double)base->n;
         s->largest = fmax(s->largest, fabs(diagonal[i]));
     }
+    kfe_i_solver_start_over(base);
 cleanup:
-    kfe_i_free(s->ctx, diagonal);
+    kfe_i_free(base->ctx, diagonal);
     return status;
 }
 
@@ -368,11 +267,11 @@ static kfe_status choose_factor(device_solver *s, int *done, int *definite)
     kfe_device_status result = KFE_DEVICE_NO_MEMORY;
 
     for (int i = 0; i < 2 && result == KFE_DEVICE_NO_MEMORY; i++) {
-        s->report->first = s->report->way = i == 0 ? KFE_SOLVE_F64 : KFE_SOLVE_F32;
+        s->base.report.first = s->base.report.way = i == 0 ? KFE_SOLVE_F64 : KFE_SOLVE_F32;
         KFE_TRY(factorise(s, types[i], &result, definite));
         KFE_TRY(agree_on_factor(s, &result, definite));
         if (result == KFE_DEVICE_OK)
-            kfe_i_log(s->ctx, KFE_LOG_INFO, "solve: Cholesky in %s precision on %s",
+            kfe_i_log(s->base.ctx, KFE_LOG_INFO, "solve: Cholesky in %s precision on %s",
                       i == 0 ? "double" : "single", s->factor.device->name);
     }
     *done = result == KFE_DEVICE_OK;
@@ -393,44 +292,47 @@ static kfe_status solve(device_solver *s, int *done)
         return KFE_OK;
     if (!definite)
         KFE_FAIL(
-            s->ctx, KFE_ENUMERIC,
+            s->base.ctx, KFE_ENUMERIC,
             "the kernel matrix plus the ridge is not positive definite to rounding; increase the ridge, or "
             "use a positive definite kernel");
-    KFE_TRY(correct(s));
-    if (!is_solved(s) && s->report->way == KFE_SOLVE_F32)
-        KFE_TRY(iterate(s));
-    if (!is_solved(s))
-        KFE_FAIL(s->ctx, KFE_ENUMERIC,
+    KFE_TRY(kfe_i_solver_correct(&s->base, (kfe_i_preconditioner){.apply = apply, .state = &s->factor}));
+    if (!kfe_i_is_solved(&s->base))
+        KFE_FAIL(s->base.ctx, KFE_ENUMERIC,
                  "the solver reached a relative residual of %.1e, not %.1e; increase the ridge",
-                 s->report->residual, s->system->tolerance);
+                 s->base.report.residual, s->base.tolerance);
 cleanup:
     return status;
 }
 
 kfe_status kfe_i_device_solve(const kfe_i_system *system, kfe_i_solve_report *report, int *done)
 {
-    device_solver s = {.system = system,
-                       .ctx = system->gram->ctx,
-                       .n = system->gram->size,
-                       .k = system->k,
-                       .report = report};
+    device_solver s = {.base = {.ctx = system->gram->ctx,
+                                .gram = system->gram,
+                                .exact = system->gram,
+                                .ridge = system->ridge,
+                                .tolerance = system->tolerance,
+                                .right = system->right,
+                                .n = system->gram->size,
+                                .k = system->k,
+                                .out = system->out,
+                                .report = *report}};
+    kfe_context *ctx = s.base.ctx;
     kfe_status status = KFE_OK;
 
     *done = 0;
-    if (s.k == 0 || s.n == 0)
+    if (s.base.k == 0 || s.base.n == 0)
         return KFE_OK;
     status = factor_begin(system->gram, &s.factor);
     if (status != KFE_OK || !s.factor.device)
         return status;
     status = solve(&s, done);
+    *report = s.base.report;
     if (*done && status == KFE_OK)
-        kfe_i_log(s.ctx, KFE_LOG_INFO, "solve: on %s: %d corrections, relative residual %.1e",
+        kfe_i_log(ctx, KFE_LOG_INFO, "solve: on %s: %d corrections, relative residual %.1e",
                   s.factor.device->name, report->iterations, report->residual);
     kfe_i_device_matrix_free(s.factor.device, &s.factor.l);
     kfe_i_device_matrix_free(s.factor.device, &s.factor.block);
-    kfe_i_free(s.ctx, s.residual);
-    kfe_i_free(s.ctx, s.product);
-    kfe_i_free(s.ctx, s.goals);
+    kfe_i_solver_free(&s.base);
     return status;
 }
 

@@ -18,12 +18,11 @@
 #include "gram/dense/basis.h"
 #include "gram/dense/linalg.h"
 #include "gram/form/landmarks_factor.h"
+#include "gram/solve/solve.h"
 
 enum { MAX_REFINEMENTS = 4 };
 /* A ridge below this, relative to the trace, is lost in M + λI. */
 #define KFE_SMALLEST_RIDGE 1e-13
-/* A residual above this is never explained by rounding. */
-#define KFE_WORST_RESIDUAL 1e-6
 /* Eigenvectors of eigenvalues below this, relative to the largest, are made orthonormal once more. */
 #define KFE_UNSURE_EIGENVALUE 1e-5
 

@@ -18,8 +18,6 @@ enum {
     FACTOR_ITERATIONS = 60, /* with a factorisation as the preconditioner */
     MAX_REFINEMENTS = 12
 };
-/* A residual above this is never explained by rounding. */
-#define KFE_WORST_RESIDUAL 1e-6
 /* The residual that one solution in single precision can reach. */
 #define KFE_INNER_TOLERANCE 1e-5
 
@@ -45,6 +43,16 @@ kfe_status kfe_i_solver_allocate(kfe_i_solver *s)
     KFE_ALLOC(s->ctx, s->goals, s->k);
 cleanup:
     return status;
+}
+
+void kfe_i_solver_free(kfe_i_solver *s)
+{
+    kfe_i_free(s->ctx, s->residual);
+    kfe_i_free(s->ctx, s->product);
+    kfe_i_free(s->ctx, s->goals);
+    kfe_i_cg_work_free(s->work);
+    kfe_i_rpcholesky_free(&s->low_rank);
+    kfe_i_gram_keep_free(&s->kept);
 }
 
 /* Rounding alone may leave about ε‖G‖‖x‖, and ‖G‖ is at most the trace. */
@@ -151,7 +159,8 @@ kfe_status kfe_i_solver_correct(kfe_i_solver *s, kfe_i_preconditioner inverse)
                                 .rival = INFINITY};
 
     KFE_TRY(correct(s, inverse));
-    KFE_TRY(kfe_i_solver_iterate(s, &problem, &end));
+    if (!kfe_i_is_solved(s))
+        KFE_TRY(kfe_i_solver_iterate(s, &problem, &end));
 cleanup:
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Correct a solution of (G + λI)B = R until its true residual is small enough; for solve.c. */
+/* Correct a solution of (G + λI)B = R until its true residual is small enough; for solve.c, here and in gram/device. */
 #ifndef KFE_GRAM_SOLVE_REFINE_H
 #define KFE_GRAM_SOLVE_REFINE_H
 
@@ -27,6 +27,7 @@ typedef struct kfe_i_solver {
 
 /* Memory for residuals. */
 kfe_status kfe_i_solver_allocate(kfe_i_solver *s);
+void kfe_i_solver_free(kfe_i_solver *s);
 /* Sets the solution to zero, and so the residual to the right-hand side. */
 void kfe_i_solver_start_over(kfe_i_solver *s);
 /* residual = right − (G + λI)·out, and the largest relative norm of its columns. */

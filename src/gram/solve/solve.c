@@ -62,16 +62,6 @@ typedef struct plan {
     int64_t rank;
 } plan;
 
-static void release(kfe_i_solver *s)
-{
-    kfe_i_free(s->ctx, s->residual);
-    kfe_i_free(s->ctx, s->product);
-    kfe_i_free(s->ctx, s->goals);
-    kfe_i_cg_work_free(s->work);
-    kfe_i_rpcholesky_free(&s->low_rank);
-    kfe_i_gram_keep_free(&s->kept);
-}
-
 /* ---- Cholesky in double precision ---- */
 
 /* Whether ScaLAPACK factors the matrix on all processes: if that is predicted to be faster, or no process can hold it. */
@@ -472,7 +462,7 @@ kfe_status kfe_i_gram_solve_by(const kfe_i_gram *gram, double ridge, const doubl
                   way_names[s.report.way], s.report.iterations, s.report.residual, s.report.seconds);
     if (report)
         *report = s.report;
-    release(&s);
+    kfe_i_solver_free(&s);
     return status;
 }
 

@@ -5,6 +5,9 @@
 
 #include "gram/gram.h"
 
+/* A residual above this is never explained by rounding. */
+#define KFE_WORST_RESIDUAL 1e-6
+
 typedef enum kfe_i_solve_way {
     KFE_SOLVE_AUTO,    /* the way that is predicted to be fastest within the memory limit */
     KFE_SOLVE_F64,     /* Cholesky in double precision */

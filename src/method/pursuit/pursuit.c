@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/cluster.h"
 #include "core/memory.h"
 #include "core/resume.h"
 #include "gram/cluster/on_devices.h"
@@ -144,6 +145,29 @@ cleanup:
     return status;
 }
 
+/* All processes take what process 0 found: on another device, rounding may have decided otherwise between two examples. */
+static kfe_status share_features(kfe_i_pursuit *p)
+{
+    kfe_i_pursuit_features *f = &p->found;
+    const int64_t size = sizeof(double);
+    const struct {
+        void *bytes;
+        int64_t count;
+    } arrays[] = {{&f->count, sizeof f->count},
+                  {f->lengths, f->most * size},
+                  {f->triangle, f->most * f->most * size},
+                  {f->picks, f->most * p->sparsity * (int64_t)sizeof *f->picks},
+                  {f->weights, f->most * p->sparsity * size},
+                  {f->explained, f->most * size},
+                  {f->slopes, f->most * p->targets * size}};
+    kfe_status status = KFE_OK;
+
+    for (size_t i = 0; p->is_repeated && i < sizeof arrays / sizeof *arrays; i++)
+        KFE_TRY(kfe_i_cluster_broadcast(p->ctx, 0, arrays[i].bytes, arrays[i].count));
+cleanup:
+    return status;
+}
+
 /* With long arrays on the operator's device if it has one with room for them, else in host memory. */
 static kfe_status run_anywhere(kfe_i_pursuit *p)
 {
@@ -159,7 +183,7 @@ static kfe_status run_anywhere(kfe_i_pursuit *p)
         p->found.count = 0;
         status = run(p);
     }
-    return status;
+    return status == KFE_OK ? share_features(p) : status;
 }
 
 /* ---- beginning ---- */
@@ -509,7 +533,8 @@ kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit
         KFE_TRY(kfe_i_gram_keep(p.gram, 0, &kept));
         p.gram = kept.gram;
     }
-    p.gram = kfe_i_gram_own_device(p.gram); /* every process runs the whole pursuit on its device */
+    p.is_repeated = kfe_i_gram_is_on_devices(problem->gram);
+    p.gram = kfe_i_gram_own_device(p.gram);
     p.n = p.candidates = p.gram->size;
     p.mass = kfe_i_gram_mass(p.gram);
     KFE_TRY(begin_targets(&p, problem));

@@ -110,6 +110,7 @@ typedef struct kfe_i_pursuit {
     double target_norm;             /* ‖Y‖² */
     double *diagonal;               /* κ(xᵢ, xᵢ) of the candidates */
     kfe_i_device_pool *device_pool; /* columns and features on a device (on_device.c); NULL: in host memory */
+    int is_repeated;                /* every process picks all examples on its own device */
     kfe_i_pursuit_features found;
 } kfe_i_pursuit;
 
