@@ -217,3 +217,20 @@ def test_models_know_where_the_label_stood(kfe, table, flags):
         kfe.ok("fit", "--stream", *options, "stream.kfe")
         for command in (["predict", "-q"], ["evaluate", "-q", "--metrics", "accuracy"]):
             assert kfe.ok(*command, "stream.kfe", name).out == kfe.ok(*command, "plain.kfe", name).out
+
+
+@pytest.mark.parametrize("name", ["gaps.csv", "gaps.npy"])
+def test_missing_values_are_dropped_but_not_filled_in(kfe, table, name):
+    gaps = table.copy()
+    gaps[5000:17000, 1] = np.nan  # more than a whole part
+    if name.endswith(".csv"):
+        write_csv(kfe, name, gaps)
+    else:
+        np.save(kfe.folder / name, gaps)
+    flags = ["-m", "oc", "--label", "last", "--task", "classify"]
+    message = kfe.refused("fit", "--stream", *flags, name, "-o", "m.kfe", says=["is missing", "--missing drop"])
+    assert "mean" not in message
+    compare(kfe, name, *flags, "--missing", "drop")
+    gaps[:, 1] = np.nan
+    np.save(kfe.folder / "nothing.npy", gaps)
+    kfe.refused("fit", "--stream", *flags, "--missing", "drop", "nothing.npy", "-o", "m.kfe", says="rows")

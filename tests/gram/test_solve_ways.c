@@ -287,18 +287,6 @@ static void test_messages_decide(void **state)
 
 /* ---- predicted against measured seconds ---- */
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { TIMED = 0 };
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-enum { TIMED = 0 };
-#else
-enum { TIMED = 1 };
-#endif
-#else
-enum { TIMED = 1 };
-#endif
-
 /* Measured / predicted seconds of the way that is chosen; other programs disturb both, so that the best of some tries counts. */
 static double best_ratio(kfe_context *ctx, double ridge)
 {
@@ -329,7 +317,7 @@ static void test_predictions(void **state)
 {
     static const double ridges[] = {100, 1e-4};
 
-    for (int r = 0; TIMED && r < 2; r++) {
+    for (int r = 0; !SUPPORT_SANITIZED && r < 2; r++) {
         double ratio = best_ratio(*state, ridges[r]);
         if (!(ratio > 0.5 && ratio < 2))
             fail_msg("ridge %g: measured %.2f times the predicted seconds", ridges[r], ratio);

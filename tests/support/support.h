@@ -15,6 +15,18 @@
 
 #include "kfe.h"
 
+/* Whether the program is checked by a sanitizer, which takes its time and stands in for functions of the C library. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SUPPORT_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SUPPORT_SANITIZED 1
+#endif
+#endif
+#ifndef SUPPORT_SANITIZED
+#define SUPPORT_SANITIZED 0
+#endif
+
 /* CMocka setup and teardown: *state is a kfe_context. */
 int support_context_setup(void **state);
 int support_context_teardown(void **state);
