@@ -38,9 +38,9 @@
 
 enum {
     DENSE_SIZE = 1000, /* below this LAPACK is as fast, and exact */
-    DENSE_SHARE =
-        2, /* a basis of half of the space or more: its Ritz pairs, found again and again, cost more than LAPACK */
-    BLOCK_EXTRA = 6, /* vectors beyond k in a block: they speed up the last wanted ones */
+    DENSE_PART = 5,    /* more than a fifth of the spectrum: LAPACK */
+    DENSE_SHARE = 2,   /* a basis of half of the space: its Ritz pairs would cost more than LAPACK */
+    BLOCK_EXTRA = 6,   /* vectors beyond k in a block: they speed up the last wanted ones */
     BLOCK_LEAST = 16,
     BASIS_BLOCKS = 10,
     BASIS_BLOCKS_MOST = 25, /* if memory is plenty */
@@ -275,7 +275,18 @@ static kfe_status choose_sizes(const kfe_i_gram *gram, kfe_i_krylov *s)
     s->capacity = kfe_i_least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS_MOST));
     if (bytes_needed(s) > most)
         s->capacity = kfe_i_least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS));
+    s->capacity = (int64_t)kfe_i_cluster_agree(s->ctx, (double)s->capacity);
     return status;
+}
+
+/* Whether LAPACK has the whole matrix: if it is small, most of the spectrum is wanted, or the basis would be almost as large as the matrix
+ * and copies of that fit in memory. */
+static int is_dense(const kfe_i_krylov *s)
+{
+    double n = (double)s->n;
+    int large = s->capacity >= s->n / DENSE_SHARE && 24 * n * n < (double)kfe_i_memory_left(s->ctx);
+
+    return s->n <= DENSE_SIZE || s->k > s->n / DENSE_PART || kfe_i_cluster_agree(s->ctx, large) > 0;
 }
 
 /* Only where exact products would evaluate the kernel again. On a matrix in double precision a product in single precision takes half the
@@ -358,7 +369,7 @@ kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance,
     if (kfe_i_gram_has_landmarks(gram, NULL))
         return kfe_i_landmark_eigen(gram, k, eigenvalues, vectors);
     KFE_TRY(choose_sizes(gram, &x.space));
-    if (gram->size <= DENSE_SIZE || x.space.capacity >= gram->size / DENSE_SHARE)
+    if (is_dense(&x.space))
         return dense_eigen(gram, k, eigenvalues, vectors);
     KFE_TRY(kfe_i_gram_keep(gram, bytes_needed(&x.space), &kept));
     int narrowed = kept.stored && kfe_i_gram_is_single(kept.stored);
