@@ -171,10 +171,14 @@ static kfe_status print_stream_summary(const cli_session *session, const kfe_mod
                                        double seconds)
 {
     int64_t classes = kfe_model_class_count(model);
+    int files = session->arguments.operand_count;
 
-    fprintf(stderr, "%lld examples from %d file%s, %lld columns", (long long)rows,
-            session->arguments.operand_count, session->arguments.operand_count == 1 ? "" : "s",
-            (long long)kfe_model_cols(model, 0));
+    fprintf(stderr, "%lld examples from ", (long long)rows);
+    if (files == 1)
+        fprintf(stderr, "%s", strcmp(session->arguments.operands[0], "-") == 0 ? "standard input" : "1 file");
+    else
+        fprintf(stderr, "%d files", files);
+    fprintf(stderr, ", %lld columns", (long long)kfe_model_cols(model, 0));
     if (classes > 0)
         fprintf(stderr, ", %lld classes", (long long)classes);
     fputs("\n", stderr);

@@ -298,8 +298,8 @@ kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data
     if (!data)
         goto cleanup;
     KFE_TRY(check_target(&job));
-    warn_of_training_data(&job, data);
     KFE_TRY(kfe_predict(ctx, model, data, &job.predictions, &job.outputs));
+    warn_of_training_data(&job, data);
     KFE_TRY(measure(&job, style));
     KFE_TRY(kfe_i_report_outcome(ctx, &job.result, style, out));
 cleanup:
