@@ -20,7 +20,7 @@ enum { PANEL_ROWS = 1024 };
 enum { ROWS_AT_A_TIME = 1 << 16 };
 /* Rows that the base is the mean of. */
 enum { BASE_ROWS = 64 };
-/* Numbers in the rows, 8 MB, from which on products by rows are divided over threads. */
+/* Tables with fewer numbers (8 MB) are multiplied by one thread. */
 enum { LEAST_DIVIDED = 1 << 20 };
 /* A mean that is larger than this many standard deviations costs too many digits, because products subtract it at the end. */
 #define FARTHEST_MEAN 1e3

@@ -65,7 +65,7 @@ typedef struct kfe_i_read_settings {
     char view_columns[KFE_PARAM_TEXT_SIZE]; /* "NAME=COLUMNS;NAME=COLUMNS": views of one table; "": none */
     int64_t columns;                        /* expected number of features: pads libsvm files; 0: as found */
     int label_is_given, may_have_label, expected_index; /* of one file: see read.c */
-    int in_parts_to_fit; /* so missing values cannot be filled in: no part knows the mean of all rows */
+    int in_parts_to_fit; /* missing values cannot be filled in: no part knows the mean of all rows */
     const kfe_i_expected *expected; /* NULL: the data is not for a model */
 } kfe_i_read_settings;
 

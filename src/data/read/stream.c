@@ -84,7 +84,7 @@ cleanup:
     return status;
 }
 
-/* The next part of which a row is left when rows with missing values are dropped; no rows: the end. */
+/* Reads the next part. Parts that would lose all of their rows to missing=drop are passed over. A part without rows is the end. */
 static kfe_status next_raw(kfe_i_data_stream *stream, int64_t part_rows, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;

@@ -159,7 +159,7 @@ static kfe_status exchange_columns(const kfe_i_divided_factor *f, step s, int64_
 
 /* ---- filling ---- */
 
-/* What is above the diagonal is multiplied along with the rest, though nothing reads the products: it is set to zero. */
+/* Entries above the diagonal become zero: products include them, though nothing reads the results. */
 static void narrow_rows(const kfe_i_divided_factor *f, const double *block, int64_t row, int64_t rows,
                         double add)
 {

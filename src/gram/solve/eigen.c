@@ -279,8 +279,8 @@ static kfe_status choose_sizes(const kfe_i_gram *gram, kfe_i_krylov *s)
     return status;
 }
 
-/* Whether LAPACK has the whole matrix: if it is small, most of the spectrum is wanted, or the basis would be almost as large as the matrix
- * and copies of that fit in memory. */
+/* Whether LAPACK solves the whole problem: it is small, a large part of the spectrum is wanted, or the basis would be about as large as the
+ * matrix. In the last case copies of the matrix must fit in memory. */
 static int is_dense(const kfe_i_krylov *s)
 {
     double n = (double)s->n;
