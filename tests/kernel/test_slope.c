@@ -46,7 +46,9 @@ static void test_slopes_are_derivatives(void **state)
     check_slope(*state, "poly:degree=3,gamma=0.5,coef0=2");
     check_slope(*state, "rbf:gamma=0.7");
     check_slope(*state, "exp:sigma=1.5");
+    check_slope(*state, "exp:sigma=1.5,power=0.5");
     check_slope(*state, "exp:sigma=1.5,power=0.7");
+    check_slope(*state, "exp:sigma=1.5,power=1.5");
     check_slope(*state, "exp:sigma=1.5,power=2");
     check_slope(*state, "matern:sigma=1.5");
     check_slope(*state, "matern:sigma=1.5,nu=2.5");
@@ -73,6 +75,9 @@ static void test_slopes_at_the_ends(void **state)
     assert_slope(*state, "matern:sigma=2,nu=2.5", 0, -5.0 / 24);
     assert_slope(*state, "exp:sigma=2", 1e-19, 0); /* norms are 1: the points differ by rounding */
     assert_slope(*state, "exp:sigma=2", INFINITY, 0);
+    assert_slope(*state, "exp:sigma=2,power=0.7", INFINITY, 0);
+    assert_slope(*state, "exp:sigma=1e-300,power=1.5", 1, 0); /* sigma^(-power) overflows */
+    assert_slope(*state, "exp:sigma=1e-300,power=1.5", 0, 0);
     assert_slope(*state, "matern:sigma=2", INFINITY, 0);
     assert_slope(*state, "matern:sigma=1e-300,nu=2.5", 1, 0);
 }

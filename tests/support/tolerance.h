@@ -40,6 +40,8 @@ static inline double tolerance_factorisation(int64_t n, double norm)
 
 /* Error of the vector exponential in units in the last place: 1 from the vector loops, 0.5 from the product before it. */
 #define TOLERANCE_EXP_ULP 2
+/* Of a product of two square roots: 3.5 halves of an ulp, each twice as large after a carry. */
+#define TOLERANCE_POW_ULP 4
 
 /* The relative error of one rounding to single precision. */
 #define TOLERANCE_SINGLE (1.0 / (1 << 24))

@@ -6,10 +6,14 @@
  * set to 0, because gradients multiply it with x − y = 0. So it is for points that differ by no more than rounding, where
  * that difference has lost its digits. */
 #include <math.h>
+#include <string.h>
 
 #include "kernel/formula/gamma.h"
 #include "kernel/kernel.h"
 #include "kernel/tile/vexp.h"
+#include "kernel/tile/vpow.h"
+
+enum { CHUNK = 128 };
 
 /* Squared distances below this share of the squared norms count as 0. */
 #define KFE_SAME_POINT 1e-18
@@ -24,44 +28,75 @@ static const kfe_i_param rows[] = {
              "exponent of the distance: 1 is the Laplace kernel, 2 the Gaussian"),
 };
 
-/* (r/sigma)^power for a squared distance; dividing first keeps r = 0 exact for every sigma. */
-static double scaled_power(const exp_settings *s, double squared)
+/* values = (r/sigma)^power for squared distances, up to the factor that is returned. It is sigma^(-power), or 1 if that overflows: then r is
+ * divided by sigma first, so that r = 0 stays exact. */
+static double raise_distances(const exp_settings *s, double *values, int64_t count)
 {
-    double t = sqrt(squared) / s->sigma;
+    double factor = pow(s->sigma, -s->power);
 
-    return s->power == 1 ? t : s->power == 2 ? t * t : pow(t, s->power);
+    if (isfinite(factor)) {
+        kfe_i_vpow(values, count, s->power / 2);
+        return factor;
+    }
+    for (int64_t j = 0; j < count; j++)
+        values[j] = pow(sqrt(values[j]) / s->sigma, s->power);
+    return 1;
 }
 
 static void map(const void *settings, kfe_i_tile *tile)
 {
-    const exp_settings *s = settings;
-
     for (int64_t i = 0; i < tile->rows; i++) {
         double *row = tile->values + i * tile->stride;
-        for (int64_t j = 0; j < tile->cols; j++)
-            row[j] = scaled_power(s, row[j]);
-        kfe_i_vexp_scaled(row, tile->cols, -1);
+        double factor = raise_distances(settings, row, tile->cols);
+        kfe_i_vexp_scaled(row, tile->cols, -factor);
     }
 }
 
-static double slope_at(const exp_settings *s, double squared, double least)
+/* squared ← the derivative there; squared distances up to `least` count as 0. */
+static void slope_chunk(const exp_settings *s, double *squared, const double *least, int64_t count)
 {
-    double u = scaled_power(s, squared);
+    double u[CHUNK];
+    double decay[CHUNK];
+    double factor;
 
-    if (s->power == 2)
-        return -exp(-u) / (s->sigma * s->sigma);
-    return squared > least && isfinite(u) ? -exp(-u) * s->power / 2 * u / squared : 0;
+    memcpy(u, squared, (size_t)count * sizeof *u);
+    factor = raise_distances(s, u, count);
+    memcpy(decay, u, (size_t)count * sizeof *u);
+    kfe_i_vexp_scaled(decay, count, -factor);
+    factor *= -s->power / 2;
+    for (int64_t j = 0; j < count; j++) {
+        double divisor = squared[j] > least[j] ? squared[j] : 1;
+        double value = decay[j] * (factor * u[j] / divisor);
+        squared[j] = (squared[j] > least[j]) & (decay[j] > 0) ? value : 0; /* u may be infinite */
+    }
+}
+
+/* The Gaussian's derivative has a limit at r = 0. */
+static void gaussian_slope(const exp_settings *s, double *squared, int64_t count)
+{
+    double over = 1 / (s->sigma * s->sigma);
+
+    kfe_i_vexp_scaled(squared, count, -over);
+    for (int64_t j = 0; j < count; j++)
+        squared[j] *= -over;
 }
 
 static void slope(const void *settings, kfe_i_tile *tile)
 {
-    for (int64_t i = 0; i < tile->rows; i++) {
-        double *row = tile->values + i * tile->stride;
-        for (int64_t j = 0; j < tile->cols; j++) {
-            double norms = tile->row_norms && tile->col_norms ? tile->row_norms[i] + tile->col_norms[j] : 0;
-            row[j] = slope_at(settings, row[j], KFE_SAME_POINT * norms);
+    const exp_settings *s = settings;
+    double least[CHUNK] = {0};
+
+    for (int64_t i = 0; i < tile->rows; i++)
+        for (int64_t j = 0; j < tile->cols; j += CHUNK) {
+            double *row = tile->values + i * tile->stride + j;
+            int64_t count = tile->cols - j < CHUNK ? tile->cols - j : CHUNK;
+            for (int64_t k = 0; tile->row_norms && tile->col_norms && k < count; k++)
+                least[k] = KFE_SAME_POINT * (tile->row_norms[i] + tile->col_norms[j + k]);
+            if (s->power == 2)
+                gaussian_slope(s, row, count);
+            else
+                slope_chunk(s, row, least, count);
         }
-    }
 }
 
 static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *train)

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Raise many numbers to the same power at once. */
+#ifndef KFE_KERNEL_TILE_VPOW_H
+#define KFE_KERNEL_TILE_VPOW_H
+
+#include <stdint.h>
+
+/* values[i] = values[i]^power for values of at least 0 and a power above 0, within 4 ulp. Powers 1/4, 1/2, 3/4 and 1 take square roots. */
+void kfe_i_vpow(double *values, int64_t count, double power);
+
+#endif
