@@ -78,7 +78,8 @@ KFE_AVX512 static void pow_avx512(double *values, int64_t count, double power)
     int64_t i = 0;
 
     for (; i + 8 <= count; i += 8)
-        _mm512_storeu_pd(values + i, Sleef_powd8_u10avx512f(_mm512_loadu_pd(values + i), _mm512_set1_pd(power)));
+        _mm512_storeu_pd(values + i,
+                         Sleef_powd8_u10avx512f(_mm512_loadu_pd(values + i), _mm512_set1_pd(power)));
     pow_scalar(values + i, count - i, power);
 }
 
