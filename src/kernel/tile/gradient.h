@@ -11,7 +11,9 @@
  *     κ = φ(⟨x, s⟩):     ∇f_c(x) = Σ_i A[i, c] φ'_i s_i
  *
  * so that the gradients at a panel of rows are products of tiles of φ' with diag(A[:, c])·[S 1]. Each tile is evaluated once
- * for all c, and nothing larger than a panel is stored: memory is O(d²) per thread, O(d) for the diagonal.
+ * for all c, and nothing larger than a panel is stored: memory is O(d²) per thread, O(d) for the diagonal. With many columns or
+ * outputs and few support examples, the same sums are computed without the gradients (gradient_pairs.c). Processes of a cluster divide
+ * the rows.
  */
 #ifndef KFE_KERNEL_TILE_GRADIENT_H
 #define KFE_KERNEL_TILE_GRADIENT_H
