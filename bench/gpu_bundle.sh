@@ -11,7 +11,7 @@ trap 'rm -rf "$folder"' EXIT
 
 mkdir "$folder/lib"
 for file in libkfe_cuda.so libkfe_host.so cli/kfe bench/bench_gpu bench/bench_gpu_fit bench/bench_gpu_cv \
-  tests/gpu/compare_plugins tests/test_device tests/test_device_solve tests/test_learn_device tests/test_conformance_device; do
+  tests/gpu/compare_plugins tests/test_device tests/test_device_gradient tests/test_device_solve tests/test_learn_device tests/test_conformance_device; do
   [[ -e $build/$file ]] || { echo "$file is not built: left out"; continue; }
   mkdir -p "$folder/$(dirname $file)"
   cp -L "$build/$file" "$folder/$file"

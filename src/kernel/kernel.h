@@ -46,6 +46,8 @@ typedef struct kfe_i_kernel_def {
     int64_t (*substring)(const void *settings);
     /* The kernel as plain numbers, for devices; NULL: not available, the kernel is evaluated on the CPU. */
     void (*describe)(const void *settings, kfe_i_formula *out);
+    /* The derivative, for devices: this formula times the factor that is returned; NULL: not available. */
+    double (*describe_slope)(const void *settings, kfe_i_formula *out);
     /* Replaces names such as `scale` by the number they stand for on this training data; may be NULL. */
     kfe_status (*resolve)(kfe_context *ctx, void *settings, const kfe_i_table *train);
 } kfe_i_kernel_def;

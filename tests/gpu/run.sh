@@ -127,6 +127,7 @@ methods() {
   check "kpca on both" same_features 3000 -m kpca --dim 5
   check "koc on both" same_features 3000 -m koc
   check "sma on both" same_features 3000 -m sma --dim 5
+  check "rfm on both" same_features 3000 -m rfm --iterations 2
 }
 
 search() {
@@ -138,7 +139,7 @@ search() {
 
 programs() {
   local name
-  for name in test_device test_device_solve test_learn_device test_conformance_device; do
+  for name in test_device test_device_gradient test_device_solve test_learn_device test_conformance_device; do
     if [[ -x $build/tests/$name ]]; then
       KFE_TEST_DEVICE=$gpu check "$name" timeout 300 "$build/tests/$name"
     fi

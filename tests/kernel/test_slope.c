@@ -54,6 +54,43 @@ static void test_slopes_are_derivatives(void **state)
     check_slope(*state, "matern:sigma=1.5,nu=2.5");
 }
 
+/* What devices evaluate is the same derivative. */
+static void check_description(kfe_context *ctx, const char *text)
+{
+    static const double bases[] = {0, 1e-19, 0.3, 1, 2.5, 7, 100};
+    kfe_i_kernel kernel;
+    kfe_i_formula formula;
+
+    assert_ok(ctx, kfe_i_kernel_parse(ctx, text, &kernel));
+    assert_non_null(kernel.def->describe_slope);
+    double factor = kernel.def->describe_slope(kernel.settings, &formula);
+    assert_int_equal(formula.base, kernel.def->base);
+    for (size_t b = 0; b < sizeof bases / sizeof *bases; b++) {
+        double slope = at(&kernel, 1, bases[b]);
+        double described = factor * kfe_i_map_f64(formula.map, bases[b], 1, 1, formula.params);
+        if (!(fabs(slope - described) <= 1e-14 * fabs(slope)))
+            fail_msg("%s at %g: slope %.17g, described %.17g", text, bases[b], slope, described);
+    }
+    kfe_i_kernel_free(&kernel);
+}
+
+static void test_devices_have_the_same_slopes(void **state)
+{
+    static const char *const kernels[] = {"linear",
+                                          "poly:degree=1,gamma=0.5,coef0=2",
+                                          "poly:degree=3,gamma=0.5,coef0=2",
+                                          "rbf:gamma=0.7",
+                                          "exp:sigma=1.5",
+                                          "exp:sigma=1.5,power=0.7",
+                                          "exp:sigma=1.5,power=1.5",
+                                          "exp:sigma=1.5,power=2",
+                                          "matern:sigma=1.5",
+                                          "matern:sigma=1.5,nu=2.5"};
+
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        check_description(*state, kernels[i]);
+}
+
 static void assert_slope(kfe_context *ctx, const char *text, double base, double expected)
 {
     kfe_i_kernel kernel;
@@ -133,9 +170,9 @@ static void test_constant_data_gives_no_sigma(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_slopes_are_derivatives),       with_context(test_flag_says_derivative),
-        with_context(test_slopes_at_the_ends),           with_context(test_names_of_sigma),
-        with_context(test_constant_data_gives_no_sigma),
+        with_context(test_slopes_are_derivatives), with_context(test_devices_have_the_same_slopes),
+        with_context(test_flag_says_derivative),   with_context(test_slopes_at_the_ends),
+        with_context(test_names_of_sigma),         with_context(test_constant_data_gives_no_sigma),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,9 +15,6 @@
 
 enum { CHUNK = 128 };
 
-/* Squared distances below this share of the squared norms count as 0. */
-#define KFE_SAME_POINT 1e-18
-
 typedef struct exp_settings {
     double sigma, power;
 } exp_settings;
@@ -111,6 +108,17 @@ static void describe(const void *settings, kfe_i_formula *out)
     *out = (kfe_i_formula){.base = KFE_FORMULA_DISTANCE, .map = KFE_MAP_EXP, .params = {s->sigma, s->power}};
 }
 
+static double describe_slope(const void *settings, kfe_i_formula *out)
+{
+    const exp_settings *s = settings;
+
+    describe(settings, out);
+    if (s->power == 2)
+        return -1 / (s->sigma * s->sigma); /* times the kernel itself */
+    out->map = KFE_MAP_EXP_SLOPE;
+    return 1;
+}
+
 const kfe_i_kernel_def kfe_i_kernel_exp = {
     .name = "exp",
     .summary = "exponential of the Euclidean distance, or of a power of it",
@@ -121,5 +129,6 @@ const kfe_i_kernel_def kfe_i_kernel_exp = {
     .map = map,
     .slope = slope,
     .describe = describe,
+    .describe_slope = describe_slope,
     .resolve = resolve,
 };

@@ -24,7 +24,7 @@
 /* What a formula starts from; the first values of kfe_i_kernel_base. */
 enum { KFE_FORMULA_DOT = 0, KFE_FORMULA_DISTANCE = 1, KFE_FORMULA_COORDINATE = 2 };
 
-/* Kernels with a map; KFE_MAP_NONE leaves the base value as it is. Numbers are part of the device ABI: append only. */
+/* Kernels with a map, and a derivative that is no kernel; KFE_MAP_NONE leaves the base value as it is. Numbers are part of the device ABI: append only. */
 #define KFE_MAP_LIST(X)                                                                                      \
     X(1, RBF, rbf)                                                                                           \
     X(2, POLY, poly)                                                                                         \
@@ -33,7 +33,8 @@ enum { KFE_FORMULA_DOT = 0, KFE_FORMULA_DISTANCE = 1, KFE_FORMULA_COORDINATE = 2
     X(5, LAPLACIAN, laplacian)                                                                               \
     X(6, CHI2, chi2)                                                                                         \
     X(7, EXP, exp)                                                                                           \
-    X(8, MATERN, matern)
+    X(8, MATERN, matern)                                                                                     \
+    X(9, EXP_SLOPE, exp_slope)
 /* Kernels that are sums over coordinates. */
 #define KFE_TERM_LIST(X)                                                                                     \
     X(1, CITY_BLOCK, laplacian)                                                                              \
@@ -52,6 +53,9 @@ enum {
 };
 
 enum { KFE_FORMULA_PARAMS = 4 };
+
+/* For derivatives, squared distances below this share of the squared norms count as 0. */
+#define KFE_SAME_POINT 1e-18
 
 /* A kernel with its parameters, as plain numbers. */
 typedef struct kfe_i_formula {

@@ -16,6 +16,14 @@ static void describe(const void *settings, kfe_i_formula *out)
     *out = (kfe_i_formula){.base = KFE_FORMULA_DOT};
 }
 
+/* 1, the polynomial of degree 0 */
+static double describe_slope(const void *settings, kfe_i_formula *out)
+{
+    (void)settings;
+    *out = (kfe_i_formula){.base = KFE_FORMULA_DOT, .map = KFE_MAP_POLY};
+    return 1;
+}
+
 const kfe_i_kernel_def kfe_i_kernel_linear = {
     .name = "linear",
     .summary = "dot product",
@@ -24,4 +32,5 @@ const kfe_i_kernel_def kfe_i_kernel_linear = {
     .base = KFE_BASE_DOT,
     .slope = slope,
     .describe = describe,
+    .describe_slope = describe_slope,
 };

@@ -97,6 +97,18 @@ static void describe(const void *settings, kfe_i_formula *out)
                            .params = {s->sigma, s->nu == NU_THREE_HALVES ? 1.5 : 2.5}};
 }
 
+/* The kernel of the next lower smoothness, of the same t: exp for nu = 1.5, nu = 1.5 for nu = 2.5. */
+static double describe_slope(const void *settings, kfe_i_formula *out)
+{
+    const matern_settings *s = settings;
+    int is_rough = s->nu == NU_THREE_HALVES;
+
+    *out = (kfe_i_formula){.base = KFE_FORMULA_DISTANCE,
+                           .map = is_rough ? KFE_MAP_EXP : KFE_MAP_MATERN,
+                           .params = {s->sigma / sqrt(is_rough ? 3 : 5.0 / 3), is_rough ? 1 : 1.5}};
+    return (is_rough ? -1.5 : -5.0 / 6) / (s->sigma * s->sigma);
+}
+
 const kfe_i_kernel_def kfe_i_kernel_matern = {
     .name = "matern",
     .summary = "Matérn of smoothness 3/2 or 5/2",
@@ -107,5 +119,6 @@ const kfe_i_kernel_def kfe_i_kernel_matern = {
     .map = map,
     .slope = slope,
     .describe = describe,
+    .describe_slope = describe_slope,
     .resolve = resolve,
 };

@@ -52,6 +52,15 @@ static void describe(const void *settings, kfe_i_formula *out)
         .base = KFE_FORMULA_DOT, .map = KFE_MAP_POLY, .params = {(double)s->degree, s->gamma, s->coef0}};
 }
 
+static double describe_slope(const void *settings, kfe_i_formula *out)
+{
+    const poly_settings *s = settings;
+
+    describe(settings, out);
+    out->params[0] -= 1;
+    return s->gamma * (double)s->degree;
+}
+
 const kfe_i_kernel_def kfe_i_kernel_poly = {
     .name = "poly",
     .alias = "polynomial",
@@ -63,5 +72,6 @@ const kfe_i_kernel_def kfe_i_kernel_poly = {
     .map = map,
     .slope = slope,
     .describe = describe,
+    .describe_slope = describe_slope,
     .resolve = resolve,
 };

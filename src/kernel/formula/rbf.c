@@ -43,6 +43,12 @@ static void describe(const void *settings, kfe_i_formula *out)
     *out = (kfe_i_formula){.base = KFE_FORMULA_DISTANCE, .map = KFE_MAP_RBF, .params = {s->gamma}};
 }
 
+static double describe_slope(const void *settings, kfe_i_formula *out)
+{
+    describe(settings, out);
+    return -((const rbf_settings *)settings)->gamma;
+}
+
 const kfe_i_kernel_def kfe_i_kernel_rbf = {
     .name = "rbf",
     .alias = "gaussian",
@@ -54,5 +60,6 @@ const kfe_i_kernel_def kfe_i_kernel_rbf = {
     .map = map,
     .slope = slope,
     .describe = describe,
+    .describe_slope = describe_slope,
     .resolve = resolve,
 };

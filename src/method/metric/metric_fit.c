@@ -7,9 +7,9 @@
 #include "core/cluster.h"
 #include "core/memory.h"
 #include "gram/dense/linalg.h"
+#include "gram/device/expand.h"
+#include "gram/device/gradient.h"
 #include "gram/form/landmarks.h"
-#include "kernel/expansion.h"
-#include "kernel/tile/gradient.h"
 #include "method/metric/metric.h"
 #include "method/ridge/ridge.h"
 
@@ -264,8 +264,8 @@ kfe_status kfe_i_metric_predict(kfe_context *ctx, const kfe_i_metric_problem *pr
     kfe_i_table z = {0};
 
     KFE_TRY(kfe_i_map_apply(ctx, map, x, &z));
-    KFE_TRY(kfe_i_expand(ctx, problem->given->kernels, &z, &fit->support, fit->coefficients, problem->columns,
-                         out));
+    KFE_TRY(kfe_i_expand_anywhere(ctx, problem->given->kernels, &z, &fit->support, fit->coefficients,
+                                  problem->columns, out));
     for (int64_t i = 0; i < x->rows; i++)
         for (int64_t c = 0; c < problem->columns; c++)
             out[i * problem->columns + c] += fit->mean[c];
@@ -302,13 +302,13 @@ kfe_status kfe_i_metric_gradients(kfe_context *ctx, const kfe_i_metric_problem *
     double *inner = NULL;
 
     if (diagonal || !map->values) {
-        KFE_TRY(kfe_i_agop(ctx, &f, &fit->z, diagonal, out));
+        KFE_TRY(kfe_i_agop_anywhere(ctx, &f, &fit->z, diagonal, out));
         for (int64_t j = 0; map->values && j < d; j++)
             out[j] *= map->values[j] * map->values[j];
         return KFE_OK;
     }
     KFE_ALLOC(ctx, inner, map->cols * map->cols);
-    KFE_TRY(kfe_i_agop(ctx, &f, &fit->z, 0, inner));
+    KFE_TRY(kfe_i_agop_anywhere(ctx, &f, &fit->z, 0, inner));
     KFE_TRY(carry_back(ctx, map, inner, out));
 cleanup:
     kfe_i_free(ctx, inner);
