@@ -22,7 +22,8 @@ RandomForest is tuned on three folds of the training rows, with at most 20 setti
     kfd       five widths, four classifiers (classes only)
     other     the best of kpls, kopls and klfda (real targets: kpls and kopls) on the same three folds
     SVM       SVC or SVR with a Gaussian kernel, five widths, four values of C
-    HistGB    HistGradientBoosting, 20 random settings of rate, leaves, rows per leaf and l2
+    HistGB    HistGradientBoosting, 20 random settings of rate, leaves, rows per leaf and l2; the first 4 of them for more than 500 columns,
+              where one fit takes up to two minutes
     Forest    RandomForest, 300 trees
     Nystroem  300 components of a Gaussian kernel and ridge regression, five widths, four ridges
 
@@ -52,7 +53,7 @@ METHODS = ("rfm", "sma", "kfd", "other", "SVM", "HistGB", "Forest", "Nystroem")
 INNER_FOLDS = 3
 WIDTHS = np.array([1 / 16, 1 / 4, 1, 4, 16])  # factors of the Gaussian's gamma
 SIGMAS = np.array([1 / 2, 1, 2, 4, 8])        # factors of the median distance
-WIDE = 500                                    # columns from which on rfm learns weights of columns only
+WIDE = 500                                    # columns beyond which rfm learns weights of columns only
 
 
 # ---- data ----
@@ -163,6 +164,7 @@ def boosting(split):
     space = {"learning_rate": stats.loguniform(0.02, 0.3), "max_leaf_nodes": [4, 8, 16, 31], "min_samples_leaf": [3, 10, 20, 40],
              "l2_regularization": [0, 0.1, 1, 10]}
     settings = [{name: [value] for name, value in one.items()} for one in ParameterSampler(space, 20, random_state=0)]
+    settings = settings[:4] if split.x.shape[1] > WIDE else settings
     kind = HistGradientBoostingRegressor if split.real else HistGradientBoostingClassifier
     return grid(split, kind(max_iter=200, early_stopping=len(split.y) > 300, random_state=0), settings)
 
