@@ -13,6 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The available memory is read again after so long, or if the caller uses so many bytes more or fewer. */
+#define SECONDS_BETWEEN_READINGS 0.1
+#define MOST_NEW_BYTES (1 << 24)
+
 enum { PATH_TEXT = 1024, LINE_TEXT = 1024 };
 
 /* One version of control groups: where its memory controller is mounted, and the names of its files. */
@@ -126,4 +130,13 @@ int64_t kfe_i_available_memory(const char *root)
     int64_t groups = left_by_control_groups(root);
 
     return groups < machine ? groups : machine;
+}
+
+int64_t kfe_i_available_lately(kfe_i_memory_reading *reading, double now, int64_t in_use)
+{
+    if (reading->when == 0 || now - reading->when > SECONDS_BETWEEN_READINGS ||
+        llabs(in_use - reading->in_use) > MOST_NEW_BYTES)
+        *reading =
+            (kfe_i_memory_reading){.when = now, .available = kfe_i_available_memory(""), .in_use = in_use};
+    return reading->available;
 }

@@ -175,8 +175,9 @@ int64_t kfe_context_memory(const kfe_context *ctx)
 {
     if (ctx->memory > 0)
         return ctx->memory;
-    int64_t available = ctx->search ? kfe_i_search_memory(ctx->search) : kfe_i_available_memory("");
-    return (int64_t)(KFE_DEFAULT_MEMORY_SHARE * (double)available);
+    kfe_i_memory_reading *reading = (kfe_i_memory_reading *)&ctx->reading; /* no context is a const object */
+    return (int64_t)(KFE_DEFAULT_MEMORY_SHARE *
+                     (double)kfe_i_available_lately(reading, kfe_i_clock(), ctx->in_use));
 }
 
 int64_t kfe_i_memory_left(const kfe_context *ctx)

@@ -3,6 +3,7 @@
 #ifndef KFE_CORE_CONTEXT_H
 #define KFE_CORE_CONTEXT_H
 
+#include "core/available.h"
 #include "kfe.h"
 
 /* How fast this machine computes, in operations and bytes per second, with this many threads and processes (gram/solve/cost.h). */
@@ -21,9 +22,10 @@ struct kfe_context {
     void *reallocate_user;
     int threads;
     uint64_t seed;
-    int64_t memory;  /* the limit; 0: by default */
-    int64_t in_use;  /* bytes allocated with this context and not yet freed */
-    int soft_limit;  /* the limit is a share of a default one: allocations beyond it are not refused */
+    int64_t memory; /* the limit; 0: by default */
+    int64_t in_use; /* bytes allocated with this context and not yet freed */
+    int soft_limit; /* the limit is a share of a default one: allocations beyond it are not refused */
+    kfe_i_memory_reading reading;
     kfe_status lack; /* why the last allocation failed: KFE_ENOMEM or KFE_ELIMIT */
     kfe_wording wording;
     kfe_log_fn log;

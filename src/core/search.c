@@ -6,14 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/available.h"
 #include "core/memory.h"
 
 /* Lines of the log that say how far a search has come. */
 #define SECONDS_BETWEEN_LINES 10.0
-/* The free memory is read again after so long, or when the context uses so many bytes more or fewer. */
-#define SECONDS_BETWEEN_READINGS 0.1
-#define MOST_NEW_BYTES (1 << 24)
 
 /* ---- progress ---- */
 
@@ -48,22 +44,6 @@ void kfe_i_search_count(kfe_context *ctx, int64_t fits)
 {
     if (ctx->search)
         atomic_fetch_add(&ctx->search->done, fits);
-}
-
-/* ---- memory ---- */
-
-int64_t kfe_i_search_memory(kfe_i_search *search)
-{
-    double now = kfe_i_clock();
-    int64_t in_use = search->ctx->in_use;
-
-    if (search->memory_read == 0 || now - search->memory_read > SECONDS_BETWEEN_READINGS ||
-        llabs(in_use - search->memory_in_use) > MOST_NEW_BYTES) {
-        search->memory = kfe_i_available_memory("");
-        search->memory_in_use = in_use;
-        search->memory_read = now;
-    }
-    return search->memory;
 }
 
 /* ---- warnings ---- */

@@ -30,9 +30,6 @@ typedef struct kfe_i_search {
     kfe_i_counted_warning *warnings;
     int64_t warning_count, warning_capacity;
     int warning_lost; /* for lack of memory */
-    /* the free memory of the machine, read at most every tenth of a second: fits may take a millisecond */
-    int64_t memory, memory_in_use; /* bytes that were free, and those of the context at that time */
-    double memory_read;            /* when; 0: never */
 } kfe_i_search;
 
 /* Begins a search of `total` fits. Within another search of the same context it does nothing. */
@@ -41,8 +38,6 @@ void kfe_i_search_begin(kfe_context *ctx, int64_t total, kfe_i_search *search);
 kfe_status kfe_i_search_end(kfe_i_search *search, kfe_status status);
 /* Adds fits that are done. From any thread, by the context of a worker too; nothing happens outside of a search. */
 void kfe_i_search_count(kfe_context *ctx, int64_t fits);
-/* Used by kfe_context_memory: the bytes that are free. Not for worker threads, which have a limit of their own. */
-int64_t kfe_i_search_memory(kfe_i_search *search);
 /* Used by kfe_i_log. From any thread. */
 void kfe_i_search_warn(kfe_context *ctx, const char *format, const char *text);
 
