@@ -62,9 +62,9 @@ static void slope_chunk(const exp_settings *s, double *squared, const double *le
     kfe_i_vexp_scaled(decay, count, -factor);
     factor *= -s->power / 2;
     for (int64_t j = 0; j < count; j++) {
-        double divisor = squared[j] > least[j] ? squared[j] : 1;
-        double value = decay[j] * (factor * u[j] / divisor);
-        squared[j] = (squared[j] > least[j]) & (decay[j] > 0) ? value : 0; /* u may be infinite */
+        int apart = squared[j] > least[j];
+        double value = decay[j] * (factor * u[j] / (apart ? squared[j] : 1));
+        squared[j] = apart && decay[j] > 0 ? value : 0; /* u may be infinite */
     }
 }
 
