@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/available.h"
+#include "core/context.h"
 
 static char root[] = "/tmp/kfe-available-XXXXXX";
 
@@ -106,12 +106,31 @@ static void test_odd_files(void **state)
     assert_int_equal(kfe_i_available_memory(root), 8000000LL * 1024);
 }
 
+/* Reading it costs as much as a small fit. */
+static void test_it_is_read_seldom(void **state)
+{
+    kfe_context *ctx = NULL;
+    (void)state;
+
+    assert_int_equal(kfe_context_new(&ctx), KFE_OK);
+    assert_true(kfe_context_memory(ctx) > 0);
+    ctx->reading.available = 1000; /* as if it had been read just now */
+    ctx->reading.when = kfe_i_clock();
+    assert_int_equal(kfe_context_memory(ctx), 700);
+    ctx->reading.in_use -= 1 << 25; /* much was allocated since */
+    assert_true(kfe_context_memory(ctx) > 1000);
+    ctx->reading.available = 1000;
+    ctx->reading.when -= 1;
+    assert_true(kfe_context_memory(ctx) > 1000);
+    kfe_context_free(ctx);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_root, remove_root)
     const struct CMUnitTest tests[] = {
         TEST(test_without_groups), TEST(test_version_2), TEST(test_version_2_inside_a_container),
-        TEST(test_version_1),      TEST(test_odd_files),
+        TEST(test_version_1),      TEST(test_odd_files), cmocka_unit_test(test_it_is_read_seldom),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

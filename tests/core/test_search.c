@@ -101,26 +101,6 @@ static void test_log_lines_say_how_far_the_search_is(void **state)
     kfe_context_on_log(ctx, NULL, NULL);
 }
 
-/* Reading it costs as much as a small fit. */
-static void test_free_memory_is_read_seldom(void **state)
-{
-    kfe_context *ctx = *state;
-    kfe_i_search search;
-
-    assert_ok(ctx, kfe_context_set_memory(ctx, 0));
-    kfe_i_search_begin(ctx, 1, &search);
-    assert_true(kfe_context_memory(ctx) > 0);
-    search.memory = 1000; /* as if it had been read just now */
-    search.memory_read = kfe_i_clock();
-    assert_int_equal(kfe_context_memory(ctx), 700);
-    search.memory_in_use -= 1 << 25; /* much was allocated since */
-    assert_true(kfe_context_memory(ctx) > 1000);
-    search.memory = 1000;
-    search.memory_read -= 1;
-    assert_true(kfe_context_memory(ctx) > 1000);
-    assert_ok(ctx, kfe_i_search_end(&search, KFE_OK));
-}
-
 static void ignore(void *user, kfe_level level, const char *text)
 {
     (void)user;
@@ -154,7 +134,6 @@ int main(void)
         with_context(test_equal_warnings_are_counted),
         with_context(test_progress_counts_the_fits_of_the_search),
         with_context(test_log_lines_say_how_far_the_search_is),
-        with_context(test_free_memory_is_read_seldom),
         cmocka_unit_test(test_allocations_that_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
