@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # usage: bench/gpu.sh BUILD_FOLDER [NAME...]
-# Prints the measurements of bench/GPU.md on a machine with a GPU; NAME: floors cv sma fits million learn peers, all of them by
+# Prints the measurements of bench/GPU.md on a machine with a GPU; NAME: floors cv sma fits rfm million learn peers, all of them by
 # default; or pool, a part of the floors.
 # BUILD_FOLDER is built with KFE_CUDA=ON and KFE_BUILD_BENCH=ON, or is an archive of bench/gpu_bundle.sh, unpacked. No measurement may
 # take longer than KFE_GPU_SECONDS (300); one that fails does not stop the others. Exit status 0: none failed; 77: there is no GPU.
 set -uo pipefail
 build=$(cd "$1" && pwd) here=$(cd "$(dirname "$0")" && pwd)
 shift
-[[ $# -gt 0 ]] || set -- floors cv sma fits million learn peers
+[[ $# -gt 0 ]] || set -- floors cv sma fits rfm million learn peers
 export KFE_DEVICE_PATH=$build OMP_WAIT_POLICY=passive
 limit=${KFE_GPU_SECONDS:-300}
 failures=0
@@ -62,6 +62,16 @@ fits() {
   fit kpca dim=10 0.002 100000 256 10
 }
 
+# Five iterations with real targets and with ten classes; the last line is that of the CPU.
+rfm() {
+  local settings=metric=full,held-out=0,ridge=0.01 kernel=exp:sigma=14
+  fit rfm $settings $kernel 20000 100 0
+  fit rfm $settings $kernel 20000 100 10
+  fit rfm $settings $kernel 100000 100 0
+  fit rfm $settings $kernel 100000 100 10
+  run "$build/bench/bench_gpu_fit" cpu rfm $settings $kernel 20000 100 10
+}
+
 million() { fit kpca dim=10 0.01 1000000 50 10; }
 
 peers() {
@@ -71,7 +81,7 @@ peers() {
 
 for name in "$@"; do
   case $name in
-    floors | pool | cv | sma | fits | million | learn | peers) "$name" ;;
+    floors | pool | cv | sma | fits | rfm | million | learn | peers) "$name" ;;
     *) echo "no such measurement: $name"; exit 2 ;;
   esac
 done

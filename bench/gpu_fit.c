@@ -2,8 +2,9 @@
 /*
  * Fits one method to data in memory on a device and says how long that took; bench/gpu.sh runs it.
  *
- *     gpu_fit DEVICE METHOD PARAMS GAMMA ROWS COLS CLASSES [TRANSFORM_ROWS]
+ *     gpu_fit DEVICE METHOD PARAMS KERNEL ROWS COLS CLASSES [TRANSFORM_ROWS]
  *
+ * KERNEL may be a number, the gamma of a Gaussian.
  * The data has ten clusters of normally distributed examples in each class; CLASSES 0 gives a numeric target. The time begins with
  * data in host memory and ends with the model. The log of the fit goes to standard error.
  */
@@ -39,7 +40,7 @@ int main(int argc, char **argv)
     char kernel[64];
 
     if (argc < 8 || kfe_context_new(&ctx) != KFE_OK) {
-        fprintf(stderr, "usage: gpu_fit DEVICE METHOD PARAMS GAMMA ROWS COLS CLASSES [TRANSFORM_ROWS]\n");
+        fprintf(stderr, "usage: gpu_fit DEVICE METHOD PARAMS KERNEL ROWS COLS CLASSES [TRANSFORM_ROWS]\n");
         return 2;
     }
     gpu_data p = {.rows = atoll(argv[5]), .cols = atoll(argv[6]), .classes = atoll(argv[7])};
@@ -49,7 +50,7 @@ int main(int argc, char **argv)
     gpu_check(ctx, kfe_context_set_device(ctx, argv[1]));
     double opened = gpu_seconds() - began;
     began = gpu_seconds();
-    snprintf(kernel, sizeof kernel, "rbf:gamma=%s", argv[4]);
+    snprintf(kernel, sizeof kernel, strchr(argv[4], ':') ? "%s" : "rbf:gamma=%s", argv[4]);
     gpu_check(ctx, kfe_spec_parse(ctx, argv[2], argv[3], kernel, &spec));
     gpu_check(ctx, kfe_data_wrap_dense(ctx, p.rows, p.cols, p.cols, p.x, &data));
     if (p.classes > 0)
