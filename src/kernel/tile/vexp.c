@@ -128,7 +128,8 @@ KFE_AVX2 static void exp_avx2(double *values, int64_t count, double factor)
     memcpy(values + i, last, (size_t)(count - i) * sizeof *values);
 }
 
-#ifndef KFE_NO_SLEEF
+/* clang passes 512 bits in memory unless the whole file is compiled for AVX-512; SLEEF expects them in a register. */
+#if !defined(KFE_NO_SLEEF) && !defined(__clang__)
 #define KFE_AVX512 __attribute__((target("avx512f")))
 
 KFE_AVX512 __m512d Sleef_expd8_u10avx512f(__m512d x);
