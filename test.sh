@@ -12,7 +12,7 @@
 # JOBS          compilers or tests at a time within a stage (number of cores)
 # LANES         stages at a time (2; 1 if a single stage is asked for)
 #
-# Logs are kept in test-logs/. ccache is used where it is installed.
+# Logs are kept in test-logs/. ccache and mold are used where they are installed.
 set -uo pipefail
 cd "$(dirname "$0")"
 
@@ -95,7 +95,7 @@ stage_valgrind() {
 configure() { # FOLDER CMAKE_OPTION...
     local folder=$1
     shift
-    cmake -S . -B "$folder" -G Ninja -DKFE_WERROR=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "$@" > /dev/null
+    cmake -S . -B "$folder" -G Ninja -DKFE_WERROR=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "${linker[@]}" "$@" > /dev/null
 }
 
 # One stage at a time builds a folder; the next one finds it built.
@@ -241,7 +241,6 @@ JOBS=${JOBS:-$(nproc)}
 LANES=${LANES:-$((${#wanted[@]} > 1 ? 2 : 1))}
 # Tests run several at a time, each with several threads: threads that wait must not spin.
 export OMP_WAIT_POLICY=passive
-[[ -n ${CMAKE_C_COMPILER_LAUNCHER-} ]] || ! command -v ccache > /dev/null || export CMAKE_C_COMPILER_LAUNCHER=ccache
 [[ -n ${KFE_DATA-} || ! -d ../shared/data ]] || export KFE_DATA=$PWD/../shared/data
 mkdir -p test-logs
 logs=$(mktemp -d)
@@ -253,5 +252,9 @@ if ! tools/install-deps.sh $needed; then
     echo "0 passed, 1 failed, 0 skipped"
     exit 1
 fi
+[[ -n ${CMAKE_C_COMPILER_LAUNCHER-} ]] || ! command -v ccache > /dev/null || export CMAKE_C_COMPILER_LAUNCHER=ccache
+linker=()
+! command -v mold > /dev/null || linker=(-DCMAKE_{EXE,SHARED,MODULE}_LINKER_FLAGS=-fuse-ld=mold)
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 # a build in another folder finds what this one compiled
 run_all "${wanted[@]}"
 summary "${wanted[@]}"

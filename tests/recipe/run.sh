@@ -22,12 +22,15 @@ for file in src/method/centroid/scratch.c src/method/methods.def; do
 done
 
 echo "-- build"
-"$cmake" -S "$copy" -B "$work/build" -G Ninja -DCMAKE_C_COMPILER="$compiler" -DKFE_WERROR=ON \
+# What the build beside the sources has compiled comes out of ccache, if that is installed.
+export CCACHE_BASEDIR=$copy CCACHE_NOHASHDIR=1
+build=$copy/build
+"$cmake" -S "$copy" -B "$build" -G Ninja -DCMAKE_C_COMPILER="$compiler" -DKFE_WERROR=ON \
     -DCMAKE_BUILD_TYPE=Release > "$work/log" || { cat "$work/log"; exit 1; }
-"$cmake" --build "$work/build" --target kfe_cli \
+"$cmake" --build "$build" --target kfe_cli \
     $(cd "$source/tests/conformance" && basename -s .c test_*.c) > "$work/log" ||
     { tail -n 60 "$work/log"; exit 1; }
-kfe=$work/build/cli/kfe
+kfe=$build/cli/kfe
 
 echo "-- the method is listed, has help, and works"
 "$kfe" methods | grep scratch
@@ -40,5 +43,5 @@ head -n 3 "$work/features.csv"
 
 echo "-- the conformance suite runs it"
 # The list goes through a file, because grep -q would close ctest's pipe.
-(cd "$work/build" && ctest -R conformance -V) > "$work/log" 2>&1 || { tail -n 60 "$work/log"; exit 1; }
+(cd "$build" && KFE_TEST_FILTER='*scratch*' ctest -R conformance -V) > "$work/log" 2>&1 || { tail -n 60 "$work/log"; exit 1; }
 grep -m 3 scratch "$work/log"
