@@ -216,7 +216,7 @@ static int is_shown(const kfe_i_assessment *a, int64_t setting)
 static void add_settings(kfe_i_text *text, const kfe_i_assessment *a)
 {
     for (int64_t i = 0; i < a->grid.axis_count; i++)
-        kfe_i_text_printf(text, "%14s", a->grid.axes[i].name);
+        kfe_i_text_printf(text, "%14s", a->grid.axes[i].label);
     for (int64_t m = 0; m < a->metric_count; m++)
         kfe_i_text_printf(text, "   %s", a->metrics[m]->name);
     kfe_i_text_puts(text, "   seconds\n");
@@ -267,7 +267,7 @@ void kfe_i_put_edges(kfe_i_text *text, const char *label, const kfe_i_assessment
         if (edge != 0)
             kfe_i_text_printf(text,
                               "%s%sbest value at the edge of the grid: %s=%s is the %s that was tried\n",
-                              label ? label : "", label ? ": " : "", a->grid.axes[i].name,
+                              label ? label : "", label ? ": " : "", a->grid.axes[i].label,
                               kfe_i_grid_value(&a->grid, a->best, i), edge < 0 ? "smallest" : "largest");
     }
 }
@@ -341,7 +341,7 @@ static void write_setting(kfe_i_json *json, const char *key, const kfe_i_assessm
 {
     kfe_i_json_object(json, key);
     for (int64_t i = 0; i < a->grid.axis_count; i++)
-        kfe_i_json_text(json, a->grid.axes[i].name, kfe_i_grid_value(&a->grid, setting, i));
+        kfe_i_json_text(json, a->grid.axes[i].label, kfe_i_grid_value(&a->grid, setting, i));
     kfe_i_json_end(json);
 }
 
@@ -420,7 +420,7 @@ static void write_tuning(kfe_i_json *json, const kfe_i_assessment *a)
         if (edge == 0)
             continue;
         kfe_i_json_object(json, NULL);
-        kfe_i_json_text(json, "parameter", a->grid.axes[i].name);
+        kfe_i_json_text(json, "parameter", a->grid.axes[i].label);
         kfe_i_json_text(json, "value", kfe_i_grid_value(&a->grid, a->best, i));
         kfe_i_json_text(json, "side", edge < 0 ? "lower" : "upper");
         kfe_i_json_end(json);

@@ -254,6 +254,7 @@ static void free_axis(kfe_context *ctx, kfe_i_axis *axis)
         kfe_i_free(ctx, axis->values[i]);
     kfe_i_free(ctx, axis->values);
     kfe_i_free(ctx, axis->name);
+    kfe_i_free(ctx, axis->label);
     memset(axis, 0, sizeof *axis);
 }
 
@@ -342,6 +343,23 @@ static kfe_status insert_axis(kfe_i_grid *grid, kfe_i_axis *axis)
     return KFE_OK;
 }
 
+static kfe_status label_axes(kfe_i_grid *grid)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t i = 0; i < grid->axis_count; i++) {
+        kfe_i_axis *axis = &grid->axes[i];
+        int alike = 0;
+        char label[96];
+        for (int64_t j = 0; j < grid->axis_count; j++)
+            alike |= j != i && strcmp(grid->axes[j].name, axis->name) == 0;
+        snprintf(label, sizeof label, "%s%s%s", alike ? place_names[axis->owner] : "", alike ? "." : "", axis->name);
+        KFE_STRDUP(grid->ctx, axis->label, label);
+    }
+cleanup:
+    return status;
+}
+
 static kfe_status count_settings(kfe_i_grid *grid)
 {
     double all = 1;
@@ -412,6 +430,7 @@ kfe_status kfe_i_grid_make(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_te
         else if (!is_switch(out->base, grids.texts[i]))
             KFE_TRY(not_found(ctx, out->base, grids, i, unused));
     }
+    KFE_TRY(label_axes(out));
     KFE_TRY(count_settings(out));
 cleanup:
     free_axis(ctx, &axis);
@@ -555,7 +574,7 @@ void kfe_i_grid_describe(const kfe_i_grid *grid, int64_t index, kfe_i_text *out)
     for (int64_t i = 0; i < grid->axis_count; i++) {
         if (!applies(grid, index, i))
             continue;
-        kfe_i_text_printf(out, "%s%s=%s", separator, grid->axes[i].name, kfe_i_grid_value(grid, index, i));
+        kfe_i_text_printf(out, "%s%s=%s", separator, grid->axes[i].label, kfe_i_grid_value(grid, index, i));
         separator = " ";
     }
 }

@@ -230,7 +230,7 @@ static void add_edges(const kfe_i_tune *tune, kfe_i_text *text)
         int side = kfe_i_tune_edge(tune, winner->entry, winner->setting, i);
         if (side != 0)
             kfe_i_text_printf(text, "best value at the edge of the grid: %s=%s is the %s that was tried\n",
-                              grid->axes[i].name, kfe_i_grid_value(grid, winner->setting, i),
+                              grid->axes[i].label, kfe_i_grid_value(grid, winner->setting, i),
                               side < 0 ? "smallest" : "largest");
     }
 }
@@ -276,7 +276,7 @@ static void write_setting(kfe_i_json *json, const char *key, const kfe_i_grid *g
 {
     kfe_i_json_object(json, key);
     for (int64_t i = 0; i < grid->axis_count; i++)
-        kfe_i_json_text(json, grid->axes[i].name, kfe_i_grid_value(grid, setting, i));
+        kfe_i_json_text(json, grid->axes[i].label, kfe_i_grid_value(grid, setting, i));
     kfe_i_json_end(json);
 }
 
@@ -364,7 +364,7 @@ static void write_best(kfe_i_json *json, const kfe_i_tune *tune)
         if (side == 0)
             continue;
         kfe_i_json_object(json, NULL);
-        kfe_i_json_text(json, "parameter", entry->grid.axes[i].name);
+        kfe_i_json_text(json, "parameter", entry->grid.axes[i].label);
         kfe_i_json_text(json, "value", kfe_i_grid_value(&entry->grid, winner->setting, i));
         kfe_i_json_text(json, "side", side < 0 ? "lower" : "upper");
         kfe_i_json_end(json);

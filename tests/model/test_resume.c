@@ -56,7 +56,7 @@ static const loop_case cases[] = {
     {"picking examples", "skfa", "dim=9,columns=40,low-memory=yes", "rbf:gamma=0.3", 200, 0, 5},
     {"alternation", "svm-joint", "step=plain,max-iter=9,settled=0", "rbf:gamma=0.3", 120, 0, 4},
     {"alternation", "usvm-joint", "step=plain,max-iter=7,settled=0", "rbf:gamma=0.3", 120, 0, 4},
-    {"subspace", "svm-joint", "max-iter=30", "rbf:gamma=0.3", 1100, 12 << 20, 4},
+    {"subspace", "svm-joint", "max-iter=8", "rbf:gamma=0.3", 1100, 12 << 20, 4},
     {"points", "slmc", "dim=4,max-iter=12,settled=0", "rbf:gamma=0.3", 120, 0, 5},
     {"localizing", "sldr", "local-dim=2,max-iter=6,settled=0,restarts=3", "linear", 90, 0, 9},
     {"localizing", "lmkl", "max-iter=6,settled=0,restarts=1", "rbf:gamma=0.3 linear", 90, 0, 3},

@@ -196,33 +196,30 @@ static void test_too_many_settings_are_refused(void **state)
     assert_fails(ctx, KFE_EINVAL, "billion", make(ctx, &r, 0, NULL, &grid));
 }
 
-/* A name that two parts have. No method shares a name with a kernel, so this one is made up. */
+/* rfm and the kernel exp both have a power. Reports name them apart, too; a name that one axis has stays short. */
 static void test_names_may_need_a_prefix(void **state)
 {
-    typedef struct settings {
-        double gamma;
-    } settings;
-    static const kfe_i_param rows[] = {KFE_REAL(settings, gamma, "gamma", "1", 0, 10, "made up")};
     kfe_context *ctx = *state;
-    kfe_spec *spec = NULL;
+    request both = {.method = "rfm", .kernel = "exp", .texts = {"method.power=0.5,1,0.7", "sigma=1,2", "kernel.power=1,1.5"}};
+    request one = {.method = "rfm", .kernel = "exp", .texts = {"method.power=0.5,1"}};
     kfe_i_grid grid;
-    const char *const plain[] = {"gamma=1,2"};
-    const char *const both[] = {"method.gamma=3,4,5", "kernel.gamma=1,2"};
-    kfe_status status = KFE_OK;
+    kfe_i_text text;
+    char *described = NULL;
 
-    assert_ok(ctx, kfe_spec_parse(ctx, "koc", NULL, "rbf", &spec));
-    kfe_i_method method = *spec->method;
-    method.params = (kfe_i_param_table)KFE_PARAM_TABLE(rows, settings);
-    spec->method = &method;
-    status = kfe_i_grid_make(ctx, spec, (kfe_i_grid_texts){1, plain, 0}, NULL, &grid);
-    assert_fails(ctx, KFE_EINVAL, "kernel.gamma", status);
-    status = kfe_i_grid_make(ctx, spec, (kfe_i_grid_texts){2, both, 0}, NULL, &grid);
-    assert_ok(ctx, status);
-    assert_int_equal(grid.counts[KFE_AXIS_KERNEL], 2);
+    assert_fails(ctx, KFE_EINVAL, "kernel.power",
+                 make(ctx, &(request){.method = "rfm", .kernel = "exp", .texts = {"power=1,2"}}, 0, NULL, &grid));
+    grid = made(ctx, &both);
+    assert_int_equal(grid.counts[KFE_AXIS_KERNEL], 4);
     assert_int_equal(grid.counts[KFE_AXIS_METHOD], 3);
-    assert_int_equal(grid.count, 6);
+    kfe_i_text_init(&text, ctx);
+    kfe_i_grid_describe(&grid, 4, &text);
+    assert_ok(ctx, kfe_i_text_take(&text, &described));
+    assert_string_equal(described, "sigma=1 kernel.power=1.5 method.power=1");
+    kfe_string_free(ctx, described);
     kfe_i_grid_free(&grid);
-    kfe_spec_free(spec);
+    grid = made(ctx, &one);
+    assert_string_equal(grid.axes[0].label, "power");
+    kfe_i_grid_free(&grid);
 }
 
 /* ---- numbering ---- */
