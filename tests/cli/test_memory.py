@@ -62,7 +62,7 @@ METHODS = ["koc", "kfd", "kpca", "kpls", "skblf", "sma", "hsic", "kopls", "kb", 
            "kopls2", "opls", "spls"]
 LINEAR = {"opls", "spls"}
 # These take long if they may not store the kernel matrix.
-FEWER_ROWS = {"hsic": (12, 28, 60), "hsic-mkl": (12, 28, 60), "mkl": (12, 28, 60), "svm-joint": (28, 60, 160)}
+FEWER_ROWS = {"hsic": (12, 28, 60), "hsic-mkl": (12, 28, 60), "mkl": (12, 28, 60), "svm-joint": (28, 60, 160), "rfm": (12, 28, 60)}
 
 
 @pytest.mark.parametrize("method", METHODS)
