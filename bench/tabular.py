@@ -23,7 +23,7 @@ RandomForest is tuned on three folds of the training rows, with at most 20 setti
     other     the best of kpls, kopls and klfda (real targets: kpls and kopls) on the same three folds
     SVM       SVC or SVR with a Gaussian kernel, five widths, four values of C
     HistGB    HistGradientBoosting, 20 random settings of rate, leaves, rows per leaf and l2; the first 4 of them for more than 500 columns,
-              where one fit takes up to two minutes
+              where one fit takes up to two minutes; stopped early, unless a class has less than six training rows
     Forest    RandomForest, 300 trees
     Nystroem  300 components of a Gaussian kernel and ridge regression, five widths, four ridges
 
@@ -164,9 +164,11 @@ def boosting(split):
     space = {"learning_rate": stats.loguniform(0.02, 0.3), "max_leaf_nodes": [4, 8, 16, 31], "min_samples_leaf": [3, 10, 20, 40],
              "l2_regularization": [0, 0.1, 1, 10]}
     settings = [{name: [value] for name, value in one.items()} for one in ParameterSampler(space, 20, random_state=0)]
+    # Early stopping sets some rows of every class apart, which a class of a few rows does not allow in each fold.
+    rare = not split.real and np.unique(split.y, return_counts=True)[1].min() < 6
     settings = settings[:4] if split.x.shape[1] > WIDE else settings
     kind = HistGradientBoostingRegressor if split.real else HistGradientBoostingClassifier
-    return grid(split, kind(max_iter=200, early_stopping=len(split.y) > 300, random_state=0), settings)
+    return grid(split, kind(max_iter=200, early_stopping=len(split.y) > 300 and not rare, random_state=0), settings)
 
 
 def forest(split):
