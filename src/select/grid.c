@@ -353,7 +353,8 @@ static kfe_status label_axes(kfe_i_grid *grid)
         char label[96];
         for (int64_t j = 0; j < grid->axis_count; j++)
             alike |= j != i && strcmp(grid->axes[j].name, axis->name) == 0;
-        snprintf(label, sizeof label, "%s%s%s", alike ? place_names[axis->owner] : "", alike ? "." : "", axis->name);
+        snprintf(label, sizeof label, "%s%s%s", alike ? place_names[axis->owner] : "", alike ? "." : "",
+                 axis->name);
         KFE_STRDUP(grid->ctx, axis->label, label);
     }
 cleanup:

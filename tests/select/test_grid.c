@@ -200,14 +200,17 @@ static void test_too_many_settings_are_refused(void **state)
 static void test_names_may_need_a_prefix(void **state)
 {
     kfe_context *ctx = *state;
-    request both = {.method = "rfm", .kernel = "exp", .texts = {"method.power=0.5,1,0.7", "sigma=1,2", "kernel.power=1,1.5"}};
+    request both = {.method = "rfm",
+                    .kernel = "exp",
+                    .texts = {"method.power=0.5,1,0.7", "sigma=1,2", "kernel.power=1,1.5"}};
     request one = {.method = "rfm", .kernel = "exp", .texts = {"method.power=0.5,1"}};
     kfe_i_grid grid;
     kfe_i_text text;
     char *described = NULL;
 
-    assert_fails(ctx, KFE_EINVAL, "kernel.power",
-                 make(ctx, &(request){.method = "rfm", .kernel = "exp", .texts = {"power=1,2"}}, 0, NULL, &grid));
+    assert_fails(
+        ctx, KFE_EINVAL, "kernel.power",
+        make(ctx, &(request){.method = "rfm", .kernel = "exp", .texts = {"power=1,2"}}, 0, NULL, &grid));
     grid = made(ctx, &both);
     assert_int_equal(grid.counts[KFE_AXIS_KERNEL], 4);
     assert_int_equal(grid.counts[KFE_AXIS_METHOD], 3);
