@@ -3,9 +3,10 @@
 """The papers' experiments for kcca, kgcca, gkdr, lfda, klfda, opls and spls, on data made by the papers' formulas or of the data folder; prints
 the tables of docs/.
 
-usage: PYTHONPATH=python bench/relatives.py [curves|views|gkdr|lfda|opls|spls ...] [--data FOLDER] [--draws 20]
+usage: PYTHONPATH=python bench/relatives.py [curves|views|gkdr|gkdr-tables|lfda|lfda-tables|opls|spls ...] [--data FOLDER] [--draws 20]
 
-FOLDER has mfeat (views), leukemia1, leukemia2 and prostate_tumor (spls), as bench/tabular.py reads them; the others need no data.
+FOLDER has mfeat (views), ionosphere and wdbc (gkdr-tables), banana and ten others (lfda-tables), leukemia1, leukemia2 and
+prostate_tumor (spls), as bench/tabular.py reads them; the others need no data.
 """
 import argparse
 import pathlib
@@ -13,6 +14,7 @@ import warnings
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier
 
 import kfe
 
@@ -27,6 +29,22 @@ def table(title, columns, rows):
 
 def mean(values, digits=3):
     return f"{np.mean(values):.{digits}f} ± {np.std(values):.{digits}f}"
+
+
+def draws(arguments, name, train):
+    """Random divisions of a table into so many training rows and the others, columns standardised on the training rows."""
+    import tabular
+    x, y = tabular.read(arguments.data, name)
+    for seed in range(arguments.draws):
+        order = np.random.default_rng(seed).permutation(len(y))
+        first, second = order[:train], order[train:]
+        center, scale = x[first].mean(0), x[first].std(0)
+        z = (x - center) / np.where(scale > 0, scale, 1)
+        yield z[first], y[first], z[second], y[second]
+
+
+def neighbor_error(k, x, y, new, answers):
+    return 100 * np.mean(KNeighborsClassifier(k).fit(x, y).predict(new) != answers)
 
 
 # ---- canonical correlations ----
@@ -132,6 +150,22 @@ def gkdr(arguments):
           [f"{name}, n = {n}" for name in "AB" for n in (100, 200, 400)], rows)
 
 
+def gkdr_tables(arguments):
+    dims = (1, 3, 5, 10, 20)
+    for name, train in {"ionosphere": 151, "wdbc": 200}.items():
+        rows = {}
+        for x, y, new, answers in draws(arguments, name, train):
+            for way, make in {"`gkdr`": lambda k: kfe.GKDR(dim=k, scale="none"),
+                              "`gkdr`, iterations=5": lambda k: kfe.GKDR(dim=k, iterations=5, scale="none"),
+                              "`pls`": lambda k: kfe.PLS(dim=k, scale="none")}.items():
+                for k in dims:
+                    model = make(k).fit(x, y)
+                    rows.setdefault(way, {}).setdefault(k, []).append(neighbor_error(7, model.transform(x), y, model.transform(new), answers))
+            rows.setdefault("all columns", {}).setdefault(1, []).append(neighbor_error(7, x, y, new, answers))
+        table(f"{name}: error in % of 7 nearest neighbours, {train} training rows, {arguments.draws} draws", [f"dim = {k}" for k in dims],
+              {way: [mean(found[k], 1) if k in found else "" for k in dims] for way, found in rows.items()})
+
+
 # ---- classes of several clusters ----
 
 def lfda(arguments):
@@ -154,6 +188,41 @@ def lfda(arguments):
             rows[way].append(mean(errors, 1))
     table(f"Error in % of one feature and nearest neighbours, 200 training and 200 new rows, {arguments.draws} draws",
           ["one cluster", "two, 3 away", "two, 6 away"], rows)
+
+
+IDA = {"banana": 400, "breast_cancer": 200, "diabetes_pima": 468, "flare_solar": 666, "german": 700, "ringnorm": 400, "ida_splice": 1000,
+       "thyroid": 140, "titanic": 150, "twonorm": 400, "ida_waveform": 400}  # training rows of the paper
+
+
+def best_dim(make, x, y):
+    """The number of leading features with the smallest error of five folds; one fit per fold has them all."""
+    most = make(x.shape[1]).fit(x, y).transform(x).shape[1]
+    errors = np.zeros(most)
+    for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(x, y):
+        model = make(most).fit(x[train], y[train])
+        a, b = model.transform(x[train]), model.transform(x[test])
+        errors += [neighbor_error(1, a[:, :k + 1], y[train], b[:, :k + 1], y[test]) for k in range(most)]
+    return 1 + int(np.argmin(errors))
+
+
+def lfda_tables(arguments):
+    ways = {"`lfda`": lambda k: kfe.LFDA(dim=k, scale="none"), "`kfd`, linear": lambda k: kfe.KFD(dim=1, kernel="linear", scale="none"),
+            "`kpca`, linear": lambda k: kfe.KPCA(dim=k, kernel="linear", scale="none")}
+    rows = {}
+    for name, train in IDA.items():
+        found = {way: [] for way in [*ways, "all columns"]}
+        chosen = []
+        for x, y, new, answers in draws(arguments, name, train):
+            for way, make in ways.items():
+                k = best_dim(make, x, y)
+                model = make(k).fit(x, y)
+                found[way].append(neighbor_error(1, model.transform(x), y, model.transform(new), answers))
+                chosen += [k] if way == "`lfda`" else []
+            found["all columns"].append(neighbor_error(1, x, y, new, answers))
+        rows[f"{name.replace('ida_', '').replace('_', ' ')}, {train} × {x.shape[1]}"] = [mean(found[way], 1) for way in found] + [
+            f"{np.median(chosen):.0f}"]
+    table(f"Error in % of the nearest neighbour, features chosen by five folds, {arguments.draws} draws",
+          [*ways, "all columns", "features of `lfda`, median"], rows)
 
 
 # ---- orthogonal and sparse partial least squares ----
@@ -200,7 +269,8 @@ def spls(arguments):
     table("Error in % of five-fold cross-validation, three features, nearest class mean", ["keep=5", "20", "50", "200", "all (`pls`)"], rows)
 
 
-EXPERIMENTS = {"curves": curves, "views": views, "gkdr": gkdr, "lfda": lfda, "opls": opls, "spls": spls}
+EXPERIMENTS = {"curves": curves, "views": views, "gkdr": gkdr, "gkdr-tables": gkdr_tables, "lfda": lfda, "lfda-tables": lfda_tables,
+               "opls": opls, "spls": spls}
 
 
 def main():
