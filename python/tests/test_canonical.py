@@ -145,7 +145,7 @@ def planted(n, seed):
 
 
 def test_planted_pairs_are_found():
-    views, directions, correlations = planted(4000, 5)
+    views, directions, correlations = planted(2000, 5)
     ours = kfe.KCCA(dim=3, features="all", kernel="linear").fit(views)
     np.testing.assert_allclose(ours.correlations_, correlations, atol=0.04)
     features = ours.transform(views)

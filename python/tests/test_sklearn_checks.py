@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scikit-learn's own checks, for every estimator with its default parameters and with every learner."""
+"""scikit-learn's own checks, for every estimator with every learner and otherwise default parameters."""
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -17,11 +17,15 @@ def learners(name):
                     if entry.has(_tables.REGRESSION) or not name.endswith("Regressor"))]
 
 
+SHORT = {"SKFE": {"max_iter": 5}}  # the parameters of methods whose iterations would take most of the time here
+
+
 def configurations():
     for method, entry in _tables.ESTIMATORS.items():
-        yield getattr(kfe, method)(n_threads=1)
+        parameters = {"n_threads": 1, **SHORT.get(method, {})}
+        yield getattr(kfe, method)(**parameters)
         for name in _tables.predictor_names(method, entry):
-            yield from (getattr(kfe, name)(learner=learner, n_threads=1) for learner in learners(name))
+            yield from (getattr(kfe, name)(learner=learner, **parameters) for learner in learners(name))
 
 
 OTHERS = [kfe.KFDClassifier(learner="centroid", scale="standard", n_threads=1),

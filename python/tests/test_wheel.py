@@ -44,7 +44,7 @@ def test_wheel(tmp_path):
         pytest.skip(f"no virtual environment: {error}")
     build = os.environ.get("KFE_WHEEL_BUILD", tmp_path / "build")
     run(python, "-m", "pip", "wheel", "--no-deps", "-w", tmp_path / "dist", "--config-settings", f"build-dir={build}",
-        SOURCE)
+        "--config-settings", "cmake.define.KFE_WERROR=ON", SOURCE, CC="gcc")
     (wheel,) = (tmp_path / "dist").iterdir()
     assert wheel.name.startswith("kfe-") and "-py3-none-linux_" in wheel.name
     run(python, "-m", "pip", "install", wheel)
