@@ -8,7 +8,7 @@
 #        ./test.sh --list        the stages, with what each does
 #
 # KFE_DATA      folder of published data sets; tests that want them are skipped without it
-# FUZZ_SECONDS  how long each fuzzing harness runs (12); 0: only replay the corpora
+# FUZZ_SECONDS  how long each fuzzing harness runs (8); 0: only replay the corpora
 # JOBS          compilers or tests at a time within a stage (number of cores)
 # LANES         stages at a time (2; 1 if a single stage is asked for)
 #
@@ -71,7 +71,7 @@ stage_cuda() {
     target="kfe_cuda kfe_cli" build build -DCMAKE_C_COMPILER=gcc -DKFE_BUILD_TESTS=ON -DKFE_BUILD_BENCH=ON && tests/gpu/check_plugin.sh build &&
         count 3 0 0
 }
-stage_fuzz() { build_fuzz && OMP_NUM_THREADS=1 tests/fuzz/run.sh build-fuzz "${FUZZ_SECONDS:-12}" && count "$(ls tests/fuzz/fuzz_*.c | wc -l)" 0 0; }
+stage_fuzz() { build_fuzz && OMP_NUM_THREADS=1 tests/fuzz/run.sh build-fuzz "${FUZZ_SECONDS:-8}" && count "$(ls tests/fuzz/fuzz_*.c | wc -l)" 0 0; }
 # Threads of OpenMP are seen by the sanitizer through archer, which comes with clang's OpenMP. OpenBLAS is not instrumented.
 tsan_tests=(test_threads test_workers test_gram)
 stage_tsan() {
