@@ -9,7 +9,7 @@ import pytest
 from conftest import KFE
 
 FITS = {
-    "pursuit": ["-m", "sma", "-k", "rbf:gamma=0.02", "--dim", 60, "--columns", 300],
+    "pursuit": ["-m", "sma", "-k", "rbf:gamma=0.02", "--dim", 120, "--columns", 300],
     "eigenvectors": ["-m", "kpca", "-k", "rbf:gamma=1", "--dim", 8, "--gram", "tiled"],
     "localized": ["-m", "sldr", "--local-dim", 2, "--max-iter", 12, "--settled", 0, "--restarts", 3],
 }
