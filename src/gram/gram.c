@@ -317,8 +317,11 @@ double kfe_i_gram_mass(const kfe_i_gram *gram)
 int64_t kfe_i_gram_rank_bound(const kfe_i_gram *gram)
 {
     kfe_i_landmark_info info;
+    const kfe_i_table *factor = kfe_i_gram_factor(gram);
 
-    return kfe_i_gram_has_landmarks(gram, &info) ? info.rank : gram->size;
+    if (kfe_i_gram_has_landmarks(gram, &info))
+        return info.rank;
+    return factor && factor->cols < gram->size ? factor->cols : gram->size;
 }
 
 kfe_status kfe_i_gram_mean_diagonal(const kfe_i_gram *gram, double *out)

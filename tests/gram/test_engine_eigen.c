@@ -173,6 +173,42 @@ static void test_more_than_the_rank(void **state)
 
 /* ---- cost ---- */
 
+/* A linear kernel has no more eigenvalues than there are columns: those of XᵀX, of which the bound tells. */
+static void test_rank_of_a_linear_kernel(void **state)
+{
+    enum { COLS = 7 };
+    kfe_context *ctx = *state;
+    support_points points;
+    kfe_i_kernel_list kernels;
+    kfe_i_kernel kernel;
+    kfe_i_gram *gram = NULL;
+    double row[COLS], squares[COLS * COLS] = {0}, expected[COLS], values[COLS];
+    double *vectors = malloc(sizeof *vectors * SIZE * COLS);
+
+    support_points_make(&points, 9, SIZE, COLS, 0);
+    kfe_i_table table = support_points_table(&points, 0);
+    for (int64_t i = 0; i < SIZE; i++) {
+        kfe_i_table_dense_row(&table, i, row);
+        for (int a = 0; a < COLS; a++)
+            for (int b = 0; b < COLS; b++)
+                squares[a * COLS + b] += row[a] * row[b];
+    }
+    assert_int_equal(LAPACKE_dsyevd(LAPACK_COL_MAJOR, 'N', 'U', COLS, squares, COLS, expected), 0);
+    kfe_i_kernel_list_init(ctx, &kernels);
+    assert_ok(ctx, kfe_i_kernel_parse(ctx, "linear", &kernel));
+    assert_ok(ctx, kfe_i_kernel_list_add(&kernels, &kernel));
+    assert_ok(ctx, kfe_i_gram_open(ctx, &kernels, &table, KFE_GRAM_AUTO, &gram));
+    assert_int_equal(kfe_i_gram_rank_bound(gram), COLS);
+    assert_ok(ctx, kfe_i_gram_eigen(gram, COLS, KFE_TOLERANCE, values, vectors));
+    for (int j = 0; j < COLS; j++)
+        assert_true(fabs(values[j] - expected[COLS - 1 - j]) <= rounding_of(SIZE, expected[COLS - 1]));
+    assert_true(engine_orthonormality(SIZE, COLS, vectors) <= rounding_of(SIZE, 1));
+    kfe_i_gram_free(gram);
+    kfe_i_kernel_list_free(&kernels);
+    support_points_free(&points);
+    free(vectors);
+}
+
 static void test_looser_tolerance_takes_fewer_products(void **state)
 {
     kfe_context *ctx = *state;
@@ -412,6 +448,7 @@ int main(void)
         cmocka_unit_test(test_centred),
         cmocka_unit_test(test_multiple_eigenvalues),
         cmocka_unit_test(test_more_than_the_rank),
+        cmocka_unit_test(test_rank_of_a_linear_kernel),
         cmocka_unit_test(test_looser_tolerance_takes_fewer_products),
         cmocka_unit_test(test_warning_when_not_reached),
         cmocka_unit_test(test_storage),
