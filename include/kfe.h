@@ -742,8 +742,8 @@ typedef struct kfe_explained {
 } kfe_explained;
 
 /* Explains a model, as far as it applies: coefficients in raw units, loadings and explained variance of linear models,
- * permutation importance of columns and views, derivatives by column, support examples that weigh most. `data` (NULL:
- * none), with labels for permutation importance, are examples to explain it on. Options: kfe_explain_option. The caller frees the explanation. */
+ * permutation importance of columns and views, columns of a metric, derivatives, support examples that weigh most. `data` (NULL: none),
+ * with labels for permutation importance, are examples to explain it on. Options: kfe_explain_option. The caller frees the explanation. */
 KFE_API kfe_status kfe_explain(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                const char *options, kfe_explanation **out);
 /* The same with training data (NULL: none), on which the model's spec is fitted once more without each of its views: the

@@ -13,9 +13,9 @@ typedef struct explain_part {
 } explain_part;
 
 static const explain_part parts[] = {
-    {"linear", kfe_i_explain_linear},   {"permutation", kfe_i_explain_permutation},
-    {"views", kfe_i_explain_views},     {"gradient", kfe_i_explain_gradient},
-    {"support", kfe_i_explain_support},
+    {"linear", kfe_i_explain_linear},     {"permutation", kfe_i_explain_permutation},
+    {"views", kfe_i_explain_views},       {"metric", kfe_i_explain_metric},
+    {"gradient", kfe_i_explain_gradient}, {"support", kfe_i_explain_support},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -23,8 +23,8 @@ static const kfe_i_param rows[] = {
     KFE_TEXT(
         kfe_i_explain_settings, parts, "parts", "",
         "what to explain, as NAME;NAME;…: linear (coefficients, loadings, variance), permutation (how much "
-        "worse predictions get without a column), views (the same for views), gradient (derivatives by "
-        "column), support (support "
+        "worse predictions get without a column), views (the same for views), metric (how much each column "
+        "counts in a learned metric), gradient (derivatives by column), support (support "
         "examples that weigh most); by default all that applies to the model and the data"),
     KFE_FLAG(kfe_i_explain_settings, examples, "examples", "no",
              "also tables with a row for each example: its features, gradient and distance to the support"),

@@ -73,6 +73,7 @@ kfe_status kfe_i_example_axis(kfe_i_explaining *job, int *out);
 kfe_status kfe_i_explain_linear(kfe_i_explaining *job);
 kfe_status kfe_i_explain_permutation(kfe_i_explaining *job);
 kfe_status kfe_i_explain_views(kfe_i_explaining *job);
+kfe_status kfe_i_explain_metric(kfe_i_explaining *job);
 kfe_status kfe_i_explain_gradient(kfe_i_explaining *job);
 kfe_status kfe_i_explain_support(kfe_i_explaining *job);
 

@@ -98,6 +98,23 @@ def test_explanations_know_the_metric(metric):
     assert "metric" in done.err and "no coefficients on columns" in done.err
 
 
+def shares(metric, model):
+    return np.ravel(json.loads(metric.ok("explain", model, "--parts", "metric", "--json").out)["tables"]["metric"]["values"])
+
+
+def test_columns_of_a_metric(metric):
+    """The diagonal of the metric, with sum 1: of a file, of a model of rfm, and of the leaves of its tree."""
+    table(metric.folder / "plane.csv", [[1, 1, 0], [1, 2, 0], [0, 0, 0]])
+    metric.ok("fit", "-q", "-m", "koc", "--metric", "plane.csv", "data.csv", "-o", "m.kfe")
+    assert shares(metric, "m.kfe") == pytest.approx([1 / 3, 2 / 3, 0], abs=1e-12)
+    for flags in (["--metric", "full"], ["--metric", "diagonal"], ["--leaf-size", "20"]):
+        metric.ok("fit", "-q", "-m", "rfm", "--held-out", "0", *flags, "data.csv", "-o", "m.kfe")
+        recorded = json.loads(metric.ok("info", "--json", "m.kfe").out)["records"]["importance"]
+        assert shares(metric, "m.kfe") == pytest.approx(recorded, abs=1e-12) and len(set(recorded)) > 1
+    metric.ok("fit", "-q", "-m", "koc", "data.csv", "-o", "plain.kfe")
+    metric.refused("explain", "--parts", "metric", "plain.kfe", says="no learned metric")
+
+
 @pytest.mark.parametrize("flags", [("-m", "rfm", "--metric", "full", "--held-out", "0"), ("-m", "koc", "--metric", "weights.csv")])
 def test_exports_have_the_map(metric, flags):
     """Without the map, the graph would multiply three columns with a support of other columns, or not scale them."""
