@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 tools/install-deps.sh --build
-cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release -DKFE_BUILD_TESTS=OFF > /dev/null
+cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release > /dev/null
 cmake --build build
 export PATH=$PWD/build/cli:$PATH
 mkdir -p demo-output

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds and tests everything, in stages. A stage that fails does not stop the others.
+# Builds and tests, in stages. A stage that fails does not stop the others.
 #
-# usage: ./test.sh               all stages
-#        ./test.sh STAGE...      some of them: ./test.sh unit docs
-#        ./test.sh --quick       the gcc build and its tests
+# usage: ./test.sh               what a contributor runs before a commit: the stages marked with + below
+#        ./test.sh --all         every stage, and every test whole
+#        ./test.sh STAGE...      some of them, whole: ./test.sh unit docs
 #        ./test.sh --list        the stages, with what each does
 #
 # KFE_DATA      folder of published data sets; tests that want them are skipped without it
@@ -19,46 +19,51 @@ cd "$(dirname "$0")"
 # ---- stages: a line here and a function stage_NAME below ----
 # A stage runs in a shell of its own, in the order of this list, with its output in test-logs/NAME.log. It returns 0
 # if it passed and 77 if it was skipped. What it counts with `count` is added up; a stage that counts nothing is one test.
+# A + marks the stages of ./test.sh; a contributor waits for these, so they take at most 12 minutes on two cores.
 
 STAGES="
-layers    source files include only their own layer and those below it
-format    C files are formatted as .clang-format says
-unit      gcc build; all C test programs and examples
-sanitize  clang build with assertions, address and undefined-behaviour sanitizers; C test programs, command line, documentation
-tidy      clang-tidy over the library and the command line
-python    the Python package, and the library against scikit-learn
-cli       the command line as a user sees it
-docs      commands and programs in the documentation; the site, warnings as errors
-install   install, pkg-config, find_package, man pages, completion
-mpi       several processes: every method with every kernel in three, the command line in 1, 2, 3, 4 and 7, and two hosts
-cuda      the plug-in for NVIDIA GPUs, compiled where nvcc is installed; what it exports and links, and what it says without a GPU
-recipe    CONTRIBUTING.md's recipe for a new method, done as it stands there
-fuzz      replay all corpora, then run each harness for FUZZ_SECONDS
-tsan      clang build with the thread sanitizer; the C tests that run threads
-valgrind  loading and using every model of the corpora under valgrind
+layers   + source files include only their own layer and those below it
+format   + C files are formatted as .clang-format says
+unit     + gcc build; all C test programs and examples, the R package
+cli      + the command line as a user sees it
+python   + the Python package, and the library against scikit-learn
+docs     + commands and programs in the documentation
+install  + install, pkg-config, find_package, man pages, completion
+tidy     + clang-tidy over the library and the command line; without --all, over files that differ from the upstream branch
+sanitize - clang build with assertions, address and undefined-behaviour sanitizers; C test programs
+fuzz     - replay all corpora in the same build, then run each harness for FUZZ_SECONDS
+mpi      - several processes: every method with every kernel in three, the command line in 1, 2, 3, 4 and 7, and two hosts
+recipe   - CONTRIBUTING.md's recipe for a new method, done as it stands there
+site     - the pages as a site, warnings as errors
+cuda     - the plug-in for NVIDIA GPUs, compiled where nvcc is installed; what it exports and links, and what it says without a GPU
+tsan     - clang build with the thread sanitizer; the C tests that run threads
+valgrind - loading and using models of the corpora under valgrind
 "
-QUICK="unit python cli docs install recipe"
 
 stage_layers() { tools/check-layers; }
 stage_format() { tools/check-format; }
-stage_unit() { build_gcc && run_tests build -LE '^(cli|python|docs|install|recipe)$'; }
-# LLVM's OpenMP keeps some memory of its threads until the end. With the address sanitizer, OpenBLAS waits in it for a thread that never
-# comes (seen with version 14 on an AMD EPYC), so BLAS has one thread; tests of threads ask for several themselves.
-stage_sanitize() { build_sanitize && OMP_NUM_THREADS=1 LSAN_OPTIONS=suppressions=$PWD/tests/leaks.txt run_tests build-asan; }
-stage_tidy() { configure_sanitize && tools/check-tidy build-asan; }
-stage_python() { build_gcc && run_tests build -L '^python$'; }
+stage_unit() { build_gcc && run_tests build -LE "^(cli|python|docs|install|recipe$short)\$"; }
 stage_cli() { build_gcc && run_tests build -L '^cli$'; }
-stage_docs() {
-    build_gcc && run_tests build -L '^docs$' || return
-    ((quick)) || { cmake --build build --target docs && count 1 0 0; }
-}
+stage_python() { build_gcc && run_tests build -L '^python$'; }
+stage_docs() { build_gcc && run_tests build -L '^docs$'; }
 stage_install() { build_gcc && run_tests build -L '^install$'; }
 stage_recipe() { build_gcc && run_tests build -L '^recipe$'; }
+stage_site() { build_gcc && cmake --build build --target docs; }
+stage_tidy() {
+    local files=--changed
+    ((whole)) && files=
+    build_gcc && tools/check-tidy build $files
+}
+# LLVM's OpenMP keeps some memory of its threads until the end. With the address sanitizer, OpenBLAS waits in it for a thread that never
+# comes (seen with version 14 on an AMD EPYC), so BLAS has one thread; tests of threads ask for several themselves.
+stage_sanitize() {
+    build_sanitize && OMP_NUM_THREADS=1 LSAN_OPTIONS=suppressions=$PWD/tests/leaks.txt run_tests build-asan -LE '^(cli|python|docs|r|reproduce)$'
+}
 stage_mpi() {
     command -v mpirun > /dev/null || { echo "skipped: mpirun is not installed"; return 77; }
     build_gcc || return
     local result=0
-    KFE_TEST_ALL=1 KFE_TEST_CLUSTER=1 KFE_DEVICE_PATH=$PWD/build tests/mpi/launch.sh 3 build/tests/mpi/mpi_processes &&
+    KFE_TEST_CLUSTER=1 KFE_DEVICE_PATH=$PWD/build tests/mpi/launch.sh 3 build/tests/mpi/mpi_processes &&
         count 1 0 0 || result=1
     KFE=$PWD/build/cli/kfe tests/mpi/run.sh && count 1 0 0 || result=1
     return "$result"
@@ -68,10 +73,10 @@ stage_cuda() {
     nvcc=$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc) || { echo "skipped: nvcc is not installed"; return 77; }
     [[ -e $(dirname "$(realpath "$nvcc")")/../include/cusolverDn.h ]] || backends/cuda/headers.sh build/backends/cuda/headers ||
         { echo "skipped: the headers of cuBLAS and cuSOLVER are neither in the toolkit nor on PyPI"; return 77; }
-    target="kfe_cuda kfe_cli" build build -DCMAKE_C_COMPILER=gcc -DKFE_BUILD_TESTS=ON -DKFE_BUILD_BENCH=ON && tests/gpu/check_plugin.sh build &&
+    target="kfe_cuda kfe_cli" build build -DCMAKE_C_COMPILER=gcc -DKFE_BUILD_BENCH=ON && tests/gpu/check_plugin.sh build &&
         count 3 0 0
 }
-stage_fuzz() { build_fuzz && OMP_NUM_THREADS=1 tests/fuzz/run.sh build-fuzz "${FUZZ_SECONDS:-8}" && count "$(ls tests/fuzz/fuzz_*.c | wc -l)" 0 0; }
+stage_fuzz() { build_sanitize && OMP_NUM_THREADS=1 tests/fuzz/run.sh build-asan "${FUZZ_SECONDS:-8}" && count "$(ls tests/fuzz/fuzz_*.c | wc -l)" 0 0; }
 # Threads of OpenMP are seen by the sanitizer through archer, which comes with clang's OpenMP. OpenBLAS is not instrumented.
 tsan_tests=(test_threads test_workers test_gram)
 stage_tsan() {
@@ -85,7 +90,7 @@ stage_tsan() {
 }
 stage_valgrind() {
     command -v valgrind > /dev/null || { echo "skipped: valgrind is not installed"; return 77; }
-    target=replay_use build build -DCMAKE_C_COMPILER=gcc -DKFE_BUILD_TESTS=ON -DKFE_BUILD_BENCH=ON || return
+    target=replay_use build build -DCMAKE_C_COMPILER=gcc -DKFE_BUILD_BENCH=ON || return
     OMP_NUM_THREADS=1 valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
         build/tests/replay/replay_use tests/fuzz/corpus/use tests/fuzz/corpus/model
 }
@@ -95,7 +100,7 @@ stage_valgrind() {
 configure() { # FOLDER CMAKE_OPTION...
     local folder=$1
     shift
-    cmake -S . -B "$folder" -G Ninja -DKFE_WERROR=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "${linker[@]}" "$@" > /dev/null
+    cmake -S . -B "$folder" -G Ninja -DKFE_BUILD_TESTS=ON -DKFE_WERROR=ON -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "${linker[@]}" "$@" > /dev/null
 }
 
 # One stage at a time builds a folder; the next one finds it built.
@@ -107,20 +112,14 @@ build() { # FOLDER CMAKE_OPTION...     $target: what to build (all)
 }
 
 clang=(-DCMAKE_C_COMPILER=clang)
-build_gcc() { build build -DCMAKE_C_COMPILER=gcc -DKFE_BUILD_TESTS=ON -DKFE_BUILD_BENCH=ON; }
+build_gcc() { build build -DCMAKE_C_COMPILER=gcc -DKFE_BUILD_BENCH=ON; }
 build_sanitize() {
-    build build-asan "${clang[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_SANITIZE=address,undefined -DKFE_ASSERT=ON
-}
-build_fuzz() {
-    target=fuzzers build build-fuzz "${clang[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_BUILD_FUZZERS=ON \
-        -DKFE_BUILD_TESTS=OFF
+    build build-asan "${clang[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_SANITIZE=address,undefined,float-cast-overflow -DKFE_ASSERT=ON \
+        -DKFE_BUILD_FUZZERS=ON
 }
 build_tsan() {
     target="${tsan_tests[*]}" build build-tsan "${clang[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_SANITIZE=thread
 }
-# clang-tidy wants the commands and the generated headers only.
-configure_sanitize() { target=kfe_objects build_sanitize; }
-
 # ---- counting ----
 
 count() { # PASSED FAILED SKIPPED
@@ -133,7 +132,7 @@ run_tests() { # FOLDER CTEST_OPTION...
     ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$JOBS" --output-junit "$counts.xml" \
         --test-output-size-passed 1000000 "$@"
     result=$?
-    tools/count-tests "$counts.xml" >> "$counts"
+    tools/count-tests "$counts.xml" "$counts.times" >> "$counts"
     return $result
 }
 
@@ -156,9 +155,8 @@ run_stage() { # NAME      leaves "RESULT SECONDS CPU_SECONDS PASSED FAILED SKIPP
     elif [[ $sums == "0 0 0" ]]; then
         sums="1 0 0"
     fi
-    times > "$counts.times"
-    cpu=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += 60 * t[1] + t[2] } printf "%.0f", s }' \
-        "$counts.times")
+    times > "$counts.cpu"
+    cpu=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); s += 60 * t[1] + t[2] } printf "%.0f", s }' "$counts.cpu")
     echo "$word $SECONDS $cpu $sums" > "$logs/$name.result"
 }
 
@@ -216,21 +214,31 @@ summary() { # NAME...
         passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
         [[ $word != FAILED ]] || bad=1
     done
+    show_slowest
+    echo
     echo "$passed passed, $failed failed, $skipped skipped"
     return $bad
 }
 
-names() { awk 'NF { print $1 }' <<< "$STAGES"; }
-describe() { awk -v name="$1" '$1 == name { $1 = ""; print substr($0, 2) }' <<< "$STAGES"; }
+show_slowest() {
+    local times=("$logs"/*.counts.times)
+    [[ -s ${times[0]} ]] || return 0
+    echo
+    echo "Slowest tests, in seconds:"
+    sort -rn "${times[@]}" | awk 'NR <= 10 { printf "  %7.1f %s\n", $1, $2 }'
+}
+
+names() { awk -v mark="${1-}" 'NF && (mark == "" || $2 == mark) { print $1 }' <<< "$STAGES"; }
+describe() { awk -v name="$1" '$1 == name { $1 = $2 = ""; print substr($0, 3) }' <<< "$STAGES"; }
 
 # ---- what was asked for ----
 
-quick=0
+whole=1
 case ${1-} in
-    "") wanted=($(names)) ;;
+    "") whole=0 wanted=($(names +)) ;;
+    --all) wanted=($(names)) ;;
     --list) awk 'NF' <<< "$STAGES"; exit 0 ;;
-    --quick) quick=1; wanted=($QUICK) ;;
-    -*) echo "usage: ./test.sh [--quick | --list | STAGE...]" >&2; exit 2 ;;
+    -*) echo "usage: ./test.sh [--all | --list | STAGE...]" >&2; exit 2 ;;
     *) wanted=("$@") ;;
 esac
 for name in "${wanted[@]}"; do
@@ -239,16 +247,18 @@ done
 
 JOBS=${JOBS:-$(nproc)}
 LANES=${LANES:-$((${#wanted[@]} > 1 ? 2 : 1))}
-# Tests run several at a time, each with several threads: threads that wait must not spin.
-export OMP_WAIT_POLICY=passive
+# Tests run several at a time, so each has one thread unless it asks for more, and threads that wait do not spin.
+export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
+# Labels of tests that only --all runs, and the variable by which other tests know that they are to be whole.
+short="|long|mpi"
+((whole == 0)) || { export KFE_TEST_ALL=1; short=; }
 [[ -n ${KFE_DATA-} || ! -d ../shared/data ]] || export KFE_DATA=$PWD/../shared/data
 mkdir -p test-logs
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 trap stop INT TERM
 
-if ((quick)); then needed=--build; else needed=; fi
-if ! tools/install-deps.sh $needed; then
+if ! tools/install-deps.sh; then
     echo "0 passed, 1 failed, 0 skipped"
     exit 1
 fi

@@ -64,7 +64,7 @@ fits() {
 
 # Five iterations with real targets and with ten classes; the last line is that of the CPU.
 rfm() {
-  local settings=metric=full,held-out=0,ridge=0.01 kernel=exp:sigma=14
+  local settings=distance=full,held-out=0,ridge=0.01 kernel=exp:sigma=14
   fit rfm $settings $kernel 20000 100 0
   fit rfm $settings $kernel 20000 100 10
   fit rfm $settings $kernel 100000 100 0

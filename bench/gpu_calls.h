@@ -3,7 +3,7 @@
 #ifndef KFE_BENCH_GPU_CALLS_H
 #define KFE_BENCH_GPU_CALLS_H
 
-#include "gram/device.h"
+#include "plugin/device.h"
 
 typedef struct bench {
     const kfe_device_table *table;

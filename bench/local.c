@@ -199,10 +199,10 @@ static void solve_cold(void *user, const kfe_i_local_problem *p, const double *p
 
 /* ---- one fit ---- */
 
-static double test_accuracy(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_solution *solution,
+static double test_accuracy(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_solution *solution,
                             const fold *f)
 {
-    kfe_i_local_data data = {.kernels = problem->kernels, .views = f->test, .landmarks = f->train};
+    kfe_i_local_data data = {.kernels = source->kernels, .views = f->test, .support = f->train};
     double *outputs = room((size_t)f->test_rows * sizeof *outputs);
     double right = 0;
 
@@ -232,14 +232,14 @@ static void print_gate(const kfe_i_solution *solution)
 }
 
 /* Runs the alternation again and times its SVMs. */
-static void profile(kfe_context *ctx, const char *method, const kfe_i_problem *problem,
+static void profile(kfe_context *ctx, const char *method, const kfe_i_fit_source *source,
                     const kfe_i_local_settings *settings, int against_libsvm)
 {
     kfe_i_local_problem p = {0};
     kfe_i_local_path path = {0};
     peer cold = {0};
 
-    check(ctx, kfe_i_local_problem_open(ctx, method, problem, settings, strcmp(method, "sldr") == 0, &p));
+    check(ctx, kfe_i_local_problem_open(ctx, method, source, settings, strcmp(method, "sldr") == 0, &p));
     if (against_libsvm) {
         svm_set_print_string_function(silent);
         p.watch.call = solve_cold;
@@ -265,7 +265,7 @@ static void run(kfe_context *ctx, const char *method, const char *params, const 
     kfe_i_local_settings settings = {0};
     kfe_i_kernel_list kernels;
     kfe_i_solution solution = {0};
-    kfe_i_problem problem = {
+    kfe_i_fit_source source = {
         .target = &f->target, .kernels = &kernels, .views = f->train, .view_count = VIEWS};
 
     kfe_i_kernel_list_init(ctx, &kernels);
@@ -279,12 +279,12 @@ static void run(kfe_context *ctx, const char *method, const char *params, const 
     check(ctx, kfe_i_params_default(ctx, &found->params, &settings));
     check(ctx, kfe_i_params_parse(ctx, &found->params, method, &settings, params));
     double began = bench_now();
-    check(ctx, found->fit(ctx, &problem, &settings, &solution));
+    check(ctx, found->fit(ctx, &source, &settings, &solution));
     double seconds = bench_now() - began;
     printf("| %s %s | %.2f | %.0f | %.5g | %.2f %% | %.1f %%", method, params, seconds,
            record(&solution, "iterations"), record(&solution, "objective"),
-           100 * test_accuracy(ctx, &problem, &solution, f), 100 * record(&solution, "support-share"));
-    profile(ctx, method, &problem, &settings, against_libsvm);
+           100 * test_accuracy(ctx, &source, &solution, f), 100 * record(&solution, "support-share"));
+    profile(ctx, method, &source, &settings, against_libsvm);
     printf(" | ");
     print_gate(&solution);
     printf(" |\n");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times the solvers of hsic-mkl: the weights of four kernels, to the same gap, on Breiman's waveforms (three
- * classes). Prints a Markdown table with the time of the solver alone and with that of computing the
- * kernels.
- * usage: bench_mkl [ROWS [SOLVER...]] */
+/* Times the solver of hsic-mkl: the weights of four kernels, on Breiman's waveforms (three classes). Prints a Markdown table with the
+ * time of the solver alone and with that of computing the kernels.
+ * usage: bench_mkl [ROWS] */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +11,11 @@
 #include "floor.h"
 #include "method/mkl/ridge_weights.h"
 
-enum { KERNELS = 4, REPEATS = 5, SOLVERS = 3 };
+enum { KERNELS = 4, REPEATS = 5 };
 #define TOLERANCE 1e-8
 
 static const char *const kernel_texts[KERNELS] = {"rbf:gamma=0.001", "rbf:gamma=0.01", "rbf:gamma=0.1",
                                                   "rbf:gamma=1"};
-static const char *const solver_names[SOLVERS] = {"gradient", "silp", "sdp"};
 
 typedef struct measured {
     double kernels, solver; /* seconds */
@@ -44,20 +42,19 @@ static void fill_labels(const kfe_i_target *target, double *labels)
             labels[i * c + g] = target->codes[i] == g ? 1 / sqrt((double)sizes[g]) : 0;
 }
 
-static measured run(kfe_context *ctx, const kfe_i_problem *problem, int solver)
+static measured run(kfe_context *ctx, const kfe_i_fit_source *source)
 {
-    kfe_i_ridge_weights_settings settings = {
-        .xi = -1, .tolerance = TOLERANCE, .max_iterations = 1000, .solver = solver};
+    kfe_i_ridge_weights_settings settings = {.xi = -1, .tolerance = TOLERANCE, .max_iterations = 1000};
     kfe_i_bank bank = {0};
     kfe_i_ridge_weights weights = {0};
     double began = bench_now();
 
-    check(ctx, kfe_i_bank_open(ctx, "hsic-mkl", problem, 1, &bank));
+    check(ctx, kfe_i_bank_open(ctx, "hsic-mkl", source, NULL, 1, &bank));
     double made = bench_now();
-    check(ctx, kfe_i_ridge_weights_open(ctx, &bank, problem->target->class_count, &weights));
+    check(ctx, kfe_i_ridge_weights_open(ctx, &bank, source->target->class_count, &weights));
     kfe_i_ridge_weights_configure(&weights, "hsic-mkl", &settings);
-    fill_labels(problem->target, weights.labels);
-    check(ctx, kfe_i_ridge_weights_solve(&weights, solver));
+    fill_labels(source->target, weights.labels);
+    check(ctx, kfe_i_ridge_weights_solve(&weights));
     measured out = {made - began, bench_now() - made, weights.result.objective,
                     kfe_i_simplex_gap(&weights.result), (double)weights.result.iterations};
     kfe_i_ridge_weights_free(&weights);
@@ -65,40 +62,28 @@ static measured run(kfe_context *ctx, const kfe_i_problem *problem, int solver)
     return out;
 }
 
-/* Repeats a run and takes medians; long runs are made only once. */
-static measured run_often(kfe_context *ctx, const kfe_i_problem *problem, int solver)
+/* Repeats a run and takes medians. */
+static measured run_often(kfe_context *ctx, const kfe_i_fit_source *source)
 {
     double kernels[REPEATS], solving[REPEATS];
-    int repeats = solver == KFE_SOLVER_SDP ? 1 : REPEATS;
     measured last = {0};
 
-    for (int r = 0; r < repeats; r++) {
-        last = run(ctx, problem, solver);
+    for (int r = 0; r < REPEATS; r++) {
+        last = run(ctx, source);
         kernels[r] = last.kernels;
         solving[r] = last.solver;
     }
-    last.kernels = bench_median(kernels, repeats);
-    last.solver = bench_median(solving, repeats);
+    last.kernels = bench_median(kernels, REPEATS);
+    last.solver = bench_median(solving, REPEATS);
     return last;
 }
 
-static void compare(kfe_context *ctx, const kfe_i_problem *problem, const int *wanted)
+static void print(measured m)
 {
-    measured first = {0};
-
-    printf(
-        "| solver | seconds | against gradient | with the kernels, seconds | against gradient | objective | "
-        "relative gap | iterations |\n|---|---|---|---|---|---|---|---|\n");
-    for (int s = 0; s < SOLVERS; s++) {
-        if (!wanted[s])
-            continue;
-        measured m = run_often(ctx, problem, s);
-        first = s == 0 ? m : first;
-        printf("| %s | %.3f | %.1f | %.3f | %.1f | %.9f | %.1e | %.0f |\n", solver_names[s], m.solver,
-               m.solver / first.solver, m.kernels + m.solver,
-               (m.kernels + m.solver) / (first.kernels + first.solver), m.objective, m.gap, m.iterations);
-        fflush(stdout);
-    }
+    puts("| seconds | with the kernels, seconds | objective | relative gap | iterations "
+         "|\n|---|---|---|---|---|");
+    printf("| %.3f | %.3f | %.9f | %.1e | %.0f |\n", m.solver, m.kernels + m.solver, m.objective, m.gap,
+           m.iterations);
 }
 
 int main(int argc, char **argv)
@@ -107,13 +92,7 @@ int main(int argc, char **argv)
     kfe_data *data = NULL;
     kfe_i_kernel_list kernels;
     char params[64];
-    int wanted[SOLVERS] = {1, 1, 1};
 
-    for (int s = 0; s < SOLVERS && argc > 2; s++) {
-        wanted[s] = s == 0;
-        for (int a = 2; a < argc; a++)
-            wanted[s] |= strcmp(argv[a], solver_names[s]) == 0;
-    }
     if (kfe_context_new(&ctx) != KFE_OK)
         return 1;
     kfe_i_threads_enter(ctx);
@@ -125,9 +104,9 @@ int main(int argc, char **argv)
         check(ctx, kfe_i_kernel_parse(ctx, kernel_texts[m], &kernel));
         check(ctx, kfe_i_kernel_list_add(&kernels, &kernel));
     }
-    kfe_i_problem problem = {
+    kfe_i_fit_source source = {
         .target = &data->target, .kernels = &kernels, .views = &data->views[0].table, .view_count = 1};
-    compare(ctx, &problem, wanted);
+    print(run_often(ctx, &source));
     kfe_i_kernel_list_free(&kernels);
     kfe_data_free(data);
     kfe_context_free(ctx);

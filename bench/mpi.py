@@ -52,8 +52,8 @@ def processor_seconds():
     return used.ru_utime + used.ru_stime
 
 
-def start(folder, flags, rows, ranks, threads, model="m.kfe"):
-    command = [*LAUNCH, "-n", str(ranks)] if ranks else []
+def start(folder, flags, rows, processes, threads, model="m.kfe"):
+    command = [*LAUNCH, "-n", str(processes)] if processes else []
     if flags is None:
         command += [PRODUCT, str(rows), str(threads)]
     else:
@@ -69,10 +69,10 @@ def seconds_of(run):
     return float(re.search(r"([0-9.]+) s(, written|$)", output, re.M).group(1))
 
 
-def measure(folder, flags, rows, ranks, threads):
-    """Seconds on the wall, and of processors; ranks 0: without mpirun."""
+def measure(folder, flags, rows, processes, threads):
+    """Seconds on the wall, and of processors; processes 0: without mpirun."""
     before = processor_seconds()
-    return seconds_of(start(folder, flags, rows, ranks, threads)), processor_seconds() - before
+    return seconds_of(start(folder, flags, rows, processes, threads)), processor_seconds() - before
 
 
 def measure_two(folder, flags, rows):

@@ -134,8 +134,9 @@ def distance(found, true):
 
 
 def gkdr(arguments):
-    ways = {"`gkdr`": lambda k: kfe.GKDR(dim=k), "`gkdr`, iterations=5": lambda k: kfe.GKDR(dim=k, iterations=5),
-            "`rfm`, metric=full": lambda k: kfe.RFM(directions=k, metric="full"), "`pls`": lambda k: kfe.PLS(dim=k)}
+    ways = {"`gkdr`": lambda k: kfe.GKDR(dim=k), "`gkdr`, iterations=1": lambda k: kfe.GKDR(dim=k, iterations=1),
+            "`gkdr`, iterations=5": lambda k: kfe.GKDR(dim=k, iterations=5),
+            "`rfm`, distance=full": lambda k: kfe.RFM(directions=k, distance="full"), "`pls`": lambda k: kfe.PLS(dim=k)}
     rows = {}
     for way, make in ways.items():
         rows[way] = []
@@ -156,6 +157,7 @@ def gkdr_tables(arguments):
         rows = {}
         for x, y, new, answers in draws(arguments, name, train):
             for way, make in {"`gkdr`": lambda k: kfe.GKDR(dim=k, scale="none"),
+                              "`gkdr`, iterations=1": lambda k: kfe.GKDR(dim=k, iterations=1, scale="none"),
                               "`gkdr`, iterations=5": lambda k: kfe.GKDR(dim=k, iterations=5, scale="none"),
                               "`pls`": lambda k: kfe.PLS(dim=k, scale="none")}.items():
                 for k in dims:

@@ -77,8 +77,8 @@ static double fit_seconds(const problem *p, int iterations, const char *more)
     kfe_spec *spec = NULL;
     kfe_model *model = NULL;
 
-    snprintf(params, sizeof params, "iterations=%d,held-out=0,ridge=0.1,metric=full,scale=none%s", iterations,
-             more);
+    snprintf(params, sizeof params, "iterations=%d,held-out=0,ridge=0.1,distance=full,scale=none%s",
+             iterations, more);
     check(p->ctx, kfe_spec_parse(p->ctx, "rfm", params, "rbf:gamma=scale", &spec));
     double start = bench_now();
     check(p->ctx, kfe_fit(p->ctx, spec, p->data, &model));

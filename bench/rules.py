@@ -71,6 +71,7 @@ RULES = {
     "svm": (["kfd", "kopls", "hsic", "koc", "kpls", "kpca", "none"], {answer: ["--learner", "svm", *flags] for answer, flags in
                                                                     {"auto": [], **values("C", 1, 10, 100)}.items()}),
     "neighbors": (["none"], values("neighbors", "auto", 1, 5, 9, 15, 25)),
+    "dim": (["pls", "kpls", "cr", "skpls", "spls", "blf", "kblf", "skblf"], {"auto": [], **values("dim", 3, 5, 10, 20)}),
     "lfda": (["lfda", "klfda"], {"auto": [], **values("ridge", "mean", "thousandth", 0.1, 1), **values("neighbours", 3, 15),
                                  **values("dim", 2, 4, 10)}),
     "opls": (["opls", "kopls2"], {"auto": [], **values("orthogonal", 0, 2, 4, 8)}),

@@ -254,8 +254,8 @@ static void bench_ways(int64_t n)
         for (int way = KFE_SOLVE_AUTO; way < KFE_SOLVE_WAYS; way++) {
             kfe_i_solve_report report = {0};
             stamp start = now();
-            kfe_status status = kfe_i_gram_solve_by(o.gram, ridges[r], right, CLASSES, 1e-10, out,
-                                                    (kfe_i_solve_way)way, &report);
+            kfe_i_system system = {o.gram, ridges[r], 1e-10, right, CLASSES, out};
+            kfe_status status = kfe_i_solve_by(&system, (kfe_i_solve_way)way, &report);
             double seconds = since(s.ctx, start);
             printf("| n=%lld, ridge %g, %s | %s | %.3f | %.3f | %d | %lld | %.1e |\n", (long long)n,
                    ridges[r], names[way], status == KFE_OK ? names[report.way] : kfe_error_message(s.ctx),

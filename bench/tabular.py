@@ -125,7 +125,7 @@ def run_kfe(method, kfe, split, limit):
     gamma = f"gamma={join(split.gammas)}"
     last = "--learner", "ls"
     ways = {
-        "rfm": [("-m", "rfm", "-k", "exp", "--metric", "diagonal" if split.x.shape[1] > WIDE else "auto",
+        "rfm": [("-m", "rfm", "-k", "exp", "--distance", "diagonal" if split.x.shape[1] > WIDE else "auto",
                  "--grid", f"sigma={join(SIGMAS * split.distance)}", "--grid", "kernel.power=1,1.5", "--grid", "method.power=0.5,1")],
         "sma": [("-m", "sma", "-k", "rbf", *last, "--grid", gamma, "--grid", "dim=10,30,100,300")],
         "kfd": [("-m", "kfd", "-k", "rbf", "--learner", "knn", "--grid", gamma, "--grid", "learner=knn,centroid,ls,svm")],

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares kfe tune with scikit-learn on the same outer folds: error and CPU seconds.
 
-usage: KFE_LIBRARY=libkfe.so PYTHONPATH=python bench/tune.py KFE DATA_FOLDER [--sets ionosphere,wine] [--rows 1000]
+usage: KFE_LIBRARY=$PWD/build/libkfe.so PYTHONPATH=python bench/tune.py KFE DATA_FOLDER [--sets ionosphere,wine] [--rows 1000]
 
 Peers: StandardScaler followed by SVC with a Gaussian or a Laplacian kernel, tuned by GridSearchCV with five inner folds
 (five widths x five values of C); HistGradientBoosting and RandomForest with their defaults. For real targets: SVR and the

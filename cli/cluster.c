@@ -2,33 +2,28 @@
 /* Joins the other processes that a launcher of MPI started, and silences all but the first. main.c calls it. */
 #include "cluster.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "system/system.h"
 
 int cli_cluster_is_launched(void)
 {
-    int rank = 0;
+    int process = 0;
 
-    return kfe_launched_ranks(&rank) > 1;
+    return kfe_launched_processes(&process) > 1;
 }
 
 int cli_cluster_is_follower(void)
 {
-    int rank = 0;
+    int process = 0;
 
-    return kfe_launched_ranks(&rank) > 1 && rank > 0;
+    return kfe_launched_processes(&process) > 1 && process > 0;
 }
 
 /* Reports go to standard output from many places; here they go nowhere. */
 static void silence(cli_session *session)
 {
-    int nowhere = open("/dev/null", O_WRONLY);
-
-    if (nowhere >= 0) {
-        (void)dup2(nowhere, STDOUT_FILENO);
-        close(nowhere);
-    }
+    (void)!freopen(kfe_i_null_device, "w", stdout);
     session->quiet = 1;
     kfe_context_on_log(session->ctx, NULL, NULL);
     kfe_context_on_progress(session->ctx, NULL, NULL);
@@ -50,7 +45,7 @@ kfe_status cli_cluster_end(cli_session *session, kfe_status status)
 {
     const char *reason = cli_text_string(&session->problem);
 
-    if (kfe_context_ranks(session->ctx) == 1)
+    if (kfe_context_processes(session->ctx) == 1)
         return status;
     if (status != KFE_OK && *reason)
         (void)kfe_fail(session->ctx, status, reason);

@@ -49,7 +49,7 @@ typedef struct cli_command {
 
 extern const cli_flag cli_common_flags[];
 
-/* NULL past the end. */
+/* The commands of the program, which its entry point defines; NULL past the end. */
 const cli_command *cli_command_at(int index);
 /* NULL if there is none by that name. */
 const cli_command *cli_command_find(const char *name);
@@ -129,6 +129,14 @@ const cli_command *cli_command_find(const char *name);
 
 /* Records why and returns KFE_EINVAL. */
 kfe_status cli_fail(cli_session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What the entry point of a program calls: first of all, with all words of the command line; */
+void cli_begin(char **argv);
+/* then to run a command with the words behind its name; returns the exit status of the program; */
+int cli_run(const cli_command *command, int argc, char **argv);
+/* and at the end: closes standard output, and returns another exit status where that fails. */
+int cli_close_output(int exit_status);
+enum { CLI_EXIT_WRONG_USE = 2 };
 
 /* Fails unless there are between `min` and `max` operands; `what` names them. */
 kfe_status cli_check_operands(cli_session *session, int min, int max, const char *what);

@@ -5,17 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "external.h"
+
 enum { TEXT_COLUMN = 28 };
 
 void cli_help_overview(FILE *out)
 {
     const cli_command *command;
+    const char *name;
+    const char *summary;
 
     fputs("kfe learns a few nonlinear features from data and applies them to new data.\n\n"
           "Usage: kfe COMMAND [FLAGS] [FILES]\n\nCommands:\n",
           out);
     for (int i = 0; (command = cli_command_at(i)) != NULL; i++)
         fprintf(out, "  %-12s%s\n", command->name, command->summary);
+    for (int i = 0; cli_external_at(i, &name, &summary); i++)
+        fprintf(out, "  %-12s%s (the program kfe-%s)\n", name, summary, name);
     fputs("\n'kfe help COMMAND' or 'kfe COMMAND --help' shows the flags of a command, 'kfe methods --guide'\n"
           "which method to use. A first try:\n\n"
           "  kfe generate iris -o iris.csv\n"

@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "spec.h"
+#include "system/system.h"
 
 enum { CLASS_NAMES_SHOWN = 5, CLASS_NAME_SHOWN = 40 };
 
@@ -46,10 +46,9 @@ static size_t split_named(const char *value, const char **rest)
 static int names_file(const char *value)
 {
     char stem[VIEW_NAME_SIZE];
-    struct stat found;
 
     kfe_view_name(value, stem, sizeof stem); /* without the extension of a format */
-    return strchr(value, '/') || strcmp(stem, value) != 0 || stat(value, &found) == 0;
+    return strchr(value, '/') || strcmp(stem, value) != 0 || kfe_i_path_look(value, NULL) != KFE_PATH_NOTHING;
 }
 
 /* Tells the reader, by an option, which views are columns of the one table: every --view NAME=COLUMNS. Returns how many, or -1
@@ -287,7 +286,7 @@ kfe_status cli_read_flag_data(cli_session *session, const char *flag, const kfe_
 
 int cli_is_results(const char *path)
 {
-    FILE *file = fopen(path, "rb");
+    FILE *file = kfe_i_fopen(path, "rb");
     int first = ' ';
 
     if (!file)
@@ -301,7 +300,7 @@ int cli_is_results(const char *path)
 kfe_status cli_read_results(cli_session *session, const char *path, char **out)
 {
     enum { STEP = 1 << 16 };
-    FILE *file = fopen(path, "rb");
+    FILE *file = kfe_i_fopen(path, "rb");
     size_t capacity = STEP;
     size_t length = 0;
     size_t got;
@@ -485,27 +484,17 @@ void cli_print_data(const cli_session *session, int first, const kfe_data *data)
     print_target(data);
 }
 
-static int same_file(const char *a, const char *b)
-{
-    struct stat first;
-    struct stat second;
-
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && S_ISREG(first.st_mode) &&
-           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-}
-
 /* Fails if the folder of `path` does not exist: better before a long fit than after it. */
 static kfe_status check_folder(cli_session *session, const char *path)
 {
     const char *slash = strrchr(path, '/');
-    struct stat folder;
     cli_text name = {0};
     kfe_status status = KFE_OK;
 
     if (!slash || slash == path)
         return KFE_OK;
     cli_text_printf(&name, "%.*s", (int)(slash - path), path);
-    if (stat(name.bytes, &folder) != 0 || !S_ISDIR(folder.st_mode))
+    if (kfe_i_path_look(name.bytes, NULL) != KFE_PATH_FOLDER)
         status =
             cli_fail(session, "%s: cannot create: there is no directory %s; make it first", path, name.bytes);
     free(name.bytes);
@@ -520,7 +509,7 @@ static kfe_status check_named_inputs(cli_session *session, const char *path)
 
     for (int f = 0; f < 2; f++)
         for (int i = 0; (input = cli_value_at(&session->arguments, flags[f], i)) != NULL; i++)
-            if (same_file(path, input))
+            if (kfe_i_is_same_file(path, input))
                 return cli_fail(session, "the output would overwrite the input %s; give another name", path);
     return kfe_output_check(session->ctx, path);
 }
@@ -533,11 +522,11 @@ kfe_status cli_check_output(cli_session *session, const char *path)
     if (path && check_folder(session, path) != KFE_OK)
         return KFE_EINVAL;
     for (int i = 0; path && i < arguments->operand_count; i++)
-        if (same_file(path, arguments->operands[i]))
+        if (kfe_i_is_same_file(path, arguments->operands[i]))
             return cli_fail(session, "the output would overwrite the input %s; give another name", path);
     for (int i = 0; path && (view = cli_value_at(arguments, "view", i)) != NULL; i++) {
         const char *equals = strchr(view, '=');
-        if (equals && same_file(path, equals + 1))
+        if (equals && kfe_i_is_same_file(path, equals + 1))
             return cli_fail(session, "the output would overwrite the input %s; give another name", path);
     }
     return path ? check_named_inputs(session, path) : KFE_OK;

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "help.h"
 
@@ -27,7 +26,7 @@ static const struct {
     {KFE_HAS_WEIGHTS, "learns the weights of the kernels"},
     {KFE_HAS_PREDICTOR, "predicts without a learner"},
     {KFE_HAS_SAMPLE_WEIGHTS, "takes weights of examples (weight)"},
-    {KFE_HAS_DERIVATIVE, "for methods that learn a metric: linear, poly, rbf, exp, matern"},
+    {KFE_HAS_DERIVATIVE, "for methods that learn a distance: linear, poly, rbf, exp, matern"},
 };
 enum { TRAIT_COUNT = sizeof traits / sizeof *traits };
 
@@ -44,7 +43,8 @@ static size_t plain_length(const char *text)
     return strncmp(text, "\033[1m", 4) == 0 || strncmp(text, "\033[0m", 4) == 0 ? 4 : 0;
 }
 
-static void print_on_terminal(const char *text)
+/* Names in a report come from files, and a pipe may end on a terminal. */
+static void print_escaped(const char *text)
 {
     while (*text) {
         size_t length = 0;
@@ -67,10 +67,7 @@ void cli_print_text(const char *text)
 {
     size_t length = strlen(text);
 
-    if (isatty(STDOUT_FILENO))
-        print_on_terminal(text);
-    else
-        fputs(text, stdout);
+    print_escaped(text);
     if (length == 0 || text[length - 1] != '\n')
         putchar('\n');
 }

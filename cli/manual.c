@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "external.h"
 #include "help.h"
 
 /* Prints text with everything escaped that roff would take for a request. */
@@ -169,6 +170,8 @@ static void print_exit_status(FILE *out)
 static void print_overview(FILE *out)
 {
     const cli_command *command;
+    const char *name;
+    const char *summary;
 
     print_title(out, "kfe", "kernel feature extraction");
     fputs(".SH SYNOPSIS\n.B kfe\n.I COMMAND\n[\\fIFLAGS\\fR] [\\fIFILES\\fR]\n.SH DESCRIPTION\n"
@@ -181,7 +184,11 @@ static void print_overview(FILE *out)
         print_line(out, ".TP\n.B ", command->name);
         print_line(out, "", command->summary);
     }
-    print_titled_group(out, &cli_command_help, CLI_COMMON);
+    for (int i = 0; cli_external_at(i, &name, &summary); i++) {
+        print_line(out, ".TP\n.B ", name);
+        print_line(out, "", summary);
+    }
+    print_titled_group(out, cli_command_at(0), CLI_COMMON);
     print_kernels(out);
     print_exit_status(out);
     print_see_also(out, NULL);

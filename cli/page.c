@@ -88,7 +88,6 @@ static kfe_status add_numbers(cli_session *session, kfe_report *report, const cl
 {
     char text[64];
     time_t now = time(NULL);
-    struct tm utc;
     kfe_status status = KFE_OK;
 
     CLI_TRY(kfe_report_add_fact(session->ctx, report, "kfe", kfe_version()));
@@ -98,7 +97,7 @@ static kfe_status add_numbers(cli_session *session, kfe_report *report, const cl
     CLI_TRY(kfe_report_add_fact(session->ctx, report, "threads", text));
     snprintf(text, sizeof text, "%.2f s, without this page", page->seconds);
     CLI_TRY(kfe_report_add_fact(session->ctx, report, "time", text));
-    if (gmtime_r(&now, &utc) && strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &utc))
+    if (strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", gmtime(&now)) > 0)
         CLI_TRY(kfe_report_add_fact(session->ctx, report, "date", text));
 cleanup:
     return status;

@@ -2,33 +2,10 @@
 /* Turns SVG into PNG with librsvg's program; used by `kfe plot --format png`. */
 #include "png.h"
 
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-extern char **environ;
-
-/* Runs the program from one file to another; its exit status, or 127 if it is not installed. */
-static int run_converter(FILE *from, FILE *to)
-{
-    char *const words[] = {"rsvg-convert", "--format=png", "--zoom=2", NULL};
-    posix_spawn_file_actions_t actions;
-    pid_t child = 0;
-    int result = 127;
-    int state = 0;
-
-    if (posix_spawn_file_actions_init(&actions) != 0)
-        return result;
-    posix_spawn_file_actions_adddup2(&actions, fileno(from), STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, fileno(to), STDOUT_FILENO);
-    if (posix_spawnp(&child, words[0], &actions, NULL, words, environ) == 0 &&
-        waitpid(child, &state, 0) == child && WIFEXITED(state))
-        result = WEXITSTATUS(state);
-    posix_spawn_file_actions_destroy(&actions);
-    return result;
-}
+#include "system/system.h"
 
 static kfe_status write_result(cli_session *session, FILE *picture, const char *path)
 {
@@ -48,6 +25,7 @@ static kfe_status write_result(cli_session *session, FILE *picture, const char *
 
 kfe_status cli_write_png(cli_session *session, const char *svg, const char *path)
 {
+    char *const words[] = {"rsvg-convert", "--format=png", "--zoom=2", NULL};
     FILE *from = tmpfile();
     FILE *to = tmpfile();
     kfe_status status;
@@ -57,7 +35,7 @@ kfe_status cli_write_png(cli_session *session, const char *svg, const char *path
         status = cli_fail(session, "a temporary file could not be written");
     } else {
         rewind(from);
-        result = run_converter(from, to);
+        result = kfe_i_run_filter(words, from, to);
         if (result == 127)
             status =
                 cli_fail(session, "PNG needs the program rsvg-convert (Debian: librsvg2-bin), which is not "

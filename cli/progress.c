@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "system/system.h"
 
 #define SECONDS_BEFORE_SHOWN 1.0
 #define SECONDS_BETWEEN_DRAWS 0.1
@@ -16,18 +16,10 @@ enum { BAR_WIDTH = 30 };
 static double first_call, last_draw;
 static int visible;
 
-double cli_clock(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static int on_terminal(void)
 {
     const char *terminal = getenv("TERM");
-    return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+    return kfe_i_is_terminal(stderr) && terminal && strcmp(terminal, "dumb") != 0;
 }
 
 /* The fits of a search: what matters is how many are left. */
@@ -60,7 +52,7 @@ static void draw(const char *stage, int64_t done, int64_t total)
 
 void cli_progress_show(void *user, const char *stage, int64_t done, int64_t total)
 {
-    double now = cli_clock();
+    double now = kfe_i_clock();
 
     (void)user;
     if (first_call == 0)

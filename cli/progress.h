@@ -9,7 +9,5 @@
 void cli_progress_show(void *user, const char *stage, int64_t done, int64_t total);
 /* Erases the bar before something else is printed. */
 void cli_progress_erase(void);
-/* Seconds on a clock that only moves forward. */
-double cli_clock(void);
 
 #endif

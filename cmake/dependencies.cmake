@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finds the libraries that every build needs, and collects them in KFE_NEEDS. jansson is for `kfe reproduce` and the tests only.
-pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+# Finds the libraries that every build needs, and collects them in KFE_NEEDS. jansson is for kfe-reproduce and the tests only.
+pkg_check_modules(JANSSON IMPORTED_TARGET jansson)
 # Debian's liblapacke.so brings in the system's default LAPACK beside OpenBLAS's; what we use of the static one is small.
 set(KFE_LAPACKE_NAMES lapacke)
 if(KFE_STATIC_LAPACKE)
@@ -18,8 +18,7 @@ if(NOT LAPACKE_LIBRARY) # OpenBLAS may contain LAPACKE, as it does in conda and 
   set(LAPACKE_LIBRARY "" CACHE FILEPATH "LAPACKE, unless it is inside OpenBLAS" FORCE)
 endif()
 find_library(LIBSVM_LIBRARY svm REQUIRED)
-find_library(LIBLINEAR_LIBRARY linear REQUIRED)
-set(KFE_NEEDS OpenMP::OpenMP_C ${LAPACKE_LIBRARY} PkgConfig::OPENBLAS ${LIBSVM_LIBRARY} ${LIBLINEAR_LIBRARY}
+set(KFE_NEEDS OpenMP::OpenMP_C ${LAPACKE_LIBRARY} PkgConfig::OPENBLAS ${LIBSVM_LIBRARY}
     ZLIB::ZLIB m)
 
 # Our code uses SLEEF's functions for x86 only.

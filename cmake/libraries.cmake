@@ -11,6 +11,7 @@ if(KFE_SANITIZE)
   target_link_options(kfe PUBLIC -fsanitize=${KFE_SANITIZE})
   target_link_options(kfe_static PUBLIC -fsanitize=${KFE_SANITIZE})
 endif()
+target_link_libraries(kfe PRIVATE kfe_hardening) # the objects have it already, and the static library is linked by others
 set_target_properties(kfe PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${KFE_RUNPATH}")
 if(SKBUILD) # a wheel has one file, libkfe.so on every system
   set_target_properties(kfe PROPERTIES SUFFIX .so)

@@ -152,7 +152,8 @@ def main(kfe, library_path, folder):
     (folder / "gallery.md").write_text(gallery_page.make(ROOT, library_path, folder), encoding="utf-8")
     shutil.copy(ROOT / "bench" / "RESULTS.md", folder / "reference" / "measurements.md")
     for name in ("CONTRIBUTING", "CHANGELOG"):
-        shutil.copy(ROOT / f"{name}.md", folder / "reference" / f"{name.lower()}.md")
+        text = (ROOT / f"{name}.md").read_text(encoding="utf-8").replace("](docs/", "](../")
+        (folder / "reference" / f"{name.lower()}.md").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

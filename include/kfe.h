@@ -14,8 +14,7 @@
  *    forever. The library notices: in such a child every context has one thread. Objects that another thread was using
  *    at the fork are undefined in the child. A child that calls exec is not affected.
  *  - OpenMP's waiting threads spin, which slows down a busy machine. OMP_WAIT_POLICY=passive in the environment
- *    prevents it. OpenMP reads it while the program is loaded, so a library cannot set it; the command line and the
- *    Python package do.
+ *    prevents it, if it is set before the program starts, as the command line does; so does kfe_let_threads_sleep.
  *  - Strings are UTF-8, and the library copies them. A returned `const char *` belongs to the object and is valid as
  *    long as the object exists.
  *  - Rows are examples. Matrices are row-major doubles.
@@ -89,7 +88,7 @@ typedef void (*kfe_log_fn)(void *user, kfe_level level, const char *text);
  * fits. Called from the thread that called the library. */
 typedef void (*kfe_progress_fn)(void *user, const char *stage, int64_t done, int64_t total);
 /* Returns nonzero to stop the running call with KFE_ECANCEL. Called often, but not while LAPACK factors a matrix or
- * LIBSVM, LIBLINEAR, Clp or CSDP solve one problem, which may take seconds for thousands of examples. */
+ * LIBSVM or LIBLINEAR solve one problem, which may take seconds for thousands of examples. */
 typedef int (*kfe_cancel_fn)(void *user);
 
 KFE_API kfe_status kfe_context_new(kfe_context **out);
@@ -100,6 +99,11 @@ KFE_API void kfe_context_free(kfe_context *ctx);
 /* 0 (the default): OMP_NUM_THREADS if set, otherwise one thread per core. Always 1 in a forked child (see above). */
 KFE_API kfe_status kfe_context_set_threads(kfe_context *ctx, int threads);
 KFE_API int kfe_context_threads(const kfe_context *ctx);
+/* From now on, threads that wait for work sleep instead of spinning, in the whole process, unless the environment says
+ * how they wait (OMP_WAIT_POLICY, GOMP_SPINCOUNT or KMP_BLOCKTIME). For hosts such as R and Python, which load OpenMP
+ * before they could set a variable. With GNU's OpenMP, the first call that uses several threads starts as many idle ones
+ * as there are processors, and the library must then stay loaded until the process ends. */
+KFE_API void kfe_let_threads_sleep(void);
 KFE_API void kfe_context_set_seed(kfe_context *ctx, uint64_t seed);
 KFE_API uint64_t kfe_context_seed(const kfe_context *ctx);
 /* The memory limit in bytes; 0 (the default) means 70 % of the memory that is free at the time, within the limits of
@@ -115,9 +119,9 @@ KFE_API int64_t kfe_context_memory(const kfe_context *ctx);
  * - "auto": a GPU if there is one and the problem is large enough to gain from it, else the CPU
  * - NULL: the environment variable KFE_DEVICE, else the CPU (the default)
  *
- * A device needs its plug-in, libkfe_NAME.so, beside the library or in a folder of KFE_DEVICE_PATH. Fails with KFE_EUNSUPPORTED
- * and the reason if it cannot be opened. The name in KFE_DEVICE is tried when a call first needs it. Models do not depend on
- * the device beyond rounding. */
+ * A device needs its plug-in, libkfe_NAME.so, beside the library or in a folder of KFE_DEVICE_PATH (absolute paths). Fails with
+ * KFE_EUNSUPPORTED and the reason if it cannot be opened. The name in KFE_DEVICE is tried when a call first needs it. Models do not
+ * depend on the device beyond rounding. */
 KFE_API kfe_status kfe_context_set_device(kfe_context *ctx, const char *name);
 /* The name of the device in use: "cpu" if there is none, or none was needed yet. */
 KFE_API const char *kfe_context_device(const kfe_context *ctx);
@@ -135,27 +139,27 @@ KFE_API kfe_status kfe_devices(kfe_context *ctx, kfe_device_entry *entries, int 
 
 /* Shares the work of the calls with this context among processes that MPI started (docs/cluster.md). `communicator` is the address of
  * an MPI_Comm (null: leaves); NULL: MPI_COMM_WORLD, started if need be. Every process must make the same calls with the same data and
- * settings; all get the same results, but only rank 0 writes files. Threads and the memory limit are those of one process; unless
+ * settings; all get the same results, but only process 0 writes files. Threads and the memory limit are those of one process; unless
  * given, processes on one machine divide its cores and its free memory. Fails with KFE_EUNSUPPORTED if the plug-in libkfe_mpi.so is
  * missing or MPI does not start. */
 KFE_API kfe_status kfe_context_set_cluster(kfe_context *ctx, const void *communicator);
 /* How many processes a launcher of MPI (mpirun, srun) started together with this one, as its environment says, and the number of
  * this one, from 0 on: 1 and 0 without a launcher. Needs no MPI. */
-KFE_API int kfe_launched_ranks(int *rank);
+KFE_API int kfe_launched_processes(int *process);
 /* What to set OPENBLAS_CORETYPE to in the environment, before the program starts, because OpenBLAS does not know this processor and is several
  * times slower than it could be; NULL: nothing is to be gained, the variable is set, or the BLAS is another one. */
 KFE_API const char *kfe_blas_advice(void);
 /* The number of this process, from 0 on, and how many there are: 0 and 1 without a cluster. */
-KFE_API int kfe_context_rank(const kfe_context *ctx);
-KFE_API int kfe_context_ranks(const kfe_context *ctx);
+KFE_API int kfe_context_process(const kfe_context *ctx);
+KFE_API int kfe_context_processes(const kfe_context *ctx);
 /* Tells the other processes how a call has ended here, and returns how it has ended for all: the status of the lowest process that
  * failed, whose number is in kfe_error_message unless all have the same message. Every process must call it after each call of the
  * library, since after a failure of one the others do not have a result. Without a cluster it returns `status`. */
 KFE_API kfe_status kfe_context_agree(kfe_context *ctx, kfe_status status);
 /* Lets kfe_fit save the state of its long loops to the file `path`, whole or not at all, each time that at least `seconds` have
- * passed since the last time, and saving has taken at most a twentieth of the time. With `resume`, a fit goes on from the state in
- * the file if it exists, and ends with the same model; a file of another spec, seed or data is refused with KFE_EINPUT. The file
- * stays after the fit: delete it when the model is safe. path NULL: nothing is saved (the default). */
+ * passed since the last time, and saving has taken at most a twentieth of the time (0: as often as that allows). With
+ * `resume`, a fit goes on from the state in the file if it exists, and ends with the same model; a file of another spec, seed or data is
+ * refused with KFE_EINPUT. The file stays after the fit: delete it when the model is safe. path NULL: nothing is saved (the default). */
 KFE_API kfe_status kfe_context_set_checkpoint(kfe_context *ctx, const char *path, double seconds, int resume);
 /* How messages write parameters: as options in C, as flags of the command line, as Python keywords or as arguments in R. */
 typedef enum kfe_wording {
@@ -181,10 +185,10 @@ KFE_API int64_t kfe_error_line(const kfe_context *ctx);
 KFE_API int64_t kfe_error_column(const kfe_context *ctx);
 
 /* For your own code: a direction rule, a user kernel, a program. kfe_fail records the reason of a failure for
- * kfe_error_message and returns `status`. kfe_checkpoint reports progress to the context's callback, and fails with
+ * kfe_error_message and returns `status`. kfe_progress reports progress to the context's callback, and fails with
  * KFE_ECANCEL if the cancel callback asks to stop. */
 KFE_API kfe_status kfe_fail(kfe_context *ctx, kfe_status status, const char *reason);
-KFE_API kfe_status kfe_checkpoint(kfe_context *ctx, const char *stage, int64_t done, int64_t total);
+KFE_API kfe_status kfe_progress(kfe_context *ctx, const char *stage, int64_t done, int64_t total);
 
 /* ---- matrices and strings --------------------------------------------------------------------- */
 
@@ -615,8 +619,9 @@ KFE_API kfe_status kfe_predict_path(kfe_context *ctx, const kfe_model *model, co
 KFE_API kfe_status kfe_inverse_transform(kfe_context *ctx, const kfe_model *model, const kfe_matrix *features,
                                          kfe_matrix *out);
 
-/* Reads new data for a model like kfe_data_read_views. The model determines which views contain strings, whether the last
- * file has a label column, and which one; `options` take precedence. */
+/* Reads new data for a model like kfe_data_read_views. The model determines which views contain strings, and whether a table
+ * has a label column: the one called as in training, else the one where training said that it is, else the last one.
+ * `options` take precedence. */
 KFE_API kfe_status kfe_data_read_for_model(kfe_context *ctx, const kfe_model *model, int count,
                                            const char *const *paths, const char *const *names,
                                            const char *options, kfe_data **out);
@@ -663,7 +668,10 @@ KFE_API kfe_status kfe_model_export_onnx_bytes(kfe_context *ctx, const kfe_model
                                                char **out, size_t *size);
 
 KFE_API const char *kfe_model_method(const kfe_model *model);
-KFE_API const char *kfe_model_learner(const kfe_model *model);     /* NULL: features only */
+KFE_API const char *kfe_model_learner(const kfe_model *model); /* NULL: features only */
+/* The learner of a model that extracts no features (method none): it works on the columns or on the kernel itself, such as a
+ * plain "svm", and kfe_transform gives the columns or its decision values. NULL: the model extracts features. */
+KFE_API const char *kfe_model_plain_learner(const kfe_model *model);
 KFE_API const char *kfe_model_calibration(const kfe_model *model); /* "platt", "isotonic"; NULL: none */
 KFE_API int64_t kfe_model_outputs(const kfe_model *model);         /* decision values; 0 without a learner */
 KFE_API kfe_task kfe_model_task(const kfe_model *model);
@@ -684,7 +692,7 @@ KFE_API int64_t kfe_model_division(const kfe_model *model, const int32_t **view_
 /* The scaling of a view's columns, (x - shift) * factor: kfe_model_cols numbers each, which belong to the model. NULL:
  * nothing is subtracted or multiplied. Returns 0 if `view` is out of range, otherwise 1. */
 KFE_API int kfe_model_scaling(const kfe_model *model, int view, const double **shift, const double **factor);
-/* The column of the label in the training file, from 1; 0 if the label did not come from that file. */
+/* The column of the label in the training file, from 1; 0 if the label was not a column of a table. */
 KFE_API int64_t kfe_model_label_column(const kfe_model *model);
 /* Nonzero if the view contains strings: read its data with content=strings. */
 KFE_API int kfe_model_takes_strings(const kfe_model *model, int view);
@@ -742,7 +750,7 @@ typedef struct kfe_explained {
 } kfe_explained;
 
 /* Explains a model, as far as it applies: coefficients in raw units, loadings and explained variance of linear models,
- * permutation importance of columns and views, columns of a metric, derivatives, support examples that weigh most. `data` (NULL: none),
+ * permutation importance of columns and views, columns of a learned distance, derivatives, support examples that weigh most. `data` (NULL: none),
  * with labels for permutation importance, are examples to explain it on. Options: kfe_explain_option. The caller frees the explanation. */
 KFE_API kfe_status kfe_explain(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                const char *options, kfe_explanation **out);
@@ -926,7 +934,7 @@ KFE_API kfe_status kfe_output_write(kfe_context *ctx, const char *path, const vo
 /* Makes foreign text (names of classes, columns and files) safe to print on a terminal: each byte of a control character,
  * of a mark that changes the writing direction, or of invalid UTF-8 becomes \xNN. Like snprintf, writes at most `size`
  * bytes including the NUL and returns the length of the whole result. Messages of this library are already escaped;
- * labels and names in data, files and JSON are not. */
+ * labels and names in data and files are not. */
 KFE_API size_t kfe_escape(const char *text, char *out, size_t size);
 /* For "did you mean": the number of letters that were added, omitted, replaced or swapped when `word` was typed for
  * `name`; -1 if there are too many for a typo. */

@@ -30,13 +30,18 @@ mkdir -p src/libkfe
 cp -r "$root/include" "$root/src" src/libkfe/
 find src/libkfe -name '*.md' -delete
 # The page of reports is embedded by CMake; here, once, so that the package needs no CMake.
-cmake -DOUTPUT="$work/kfe/src/libkfe/page_embedded.c" -DFOLDER="$root/report" -P "$root/report/embed.cmake"
+cmake -DOUTPUT="$work/kfe/src/libkfe/page_embedded.c" -DFOLDER="$root/charts" -P "$root/charts/embed.cmake"
 version=$(sed -n 's/^#define KFE_VERSION "\(.*\)".*/\1/p' src/libkfe/include/kfe.h)
 sed -i "s/^Version: .*/Version: $version/" DESCRIPTION
 
 cd "$work"
 export KFE_BUNDLED=yes
-R CMD build ${KFE_R_BUILD_FLAGS-} kfe
+flags=${KFE_R_BUILD_FLAGS-}
+Rscript -e 'quit(status = !(requireNamespace("knitr", quietly = TRUE) && requireNamespace("rmarkdown", quietly = TRUE)))' || {
+    echo "note: without the vignettes, which need knitr and rmarkdown (Debian: r-cran-knitr, r-cran-rmarkdown)" >&2
+    flags+=" --no-build-vignettes"
+}
+R CMD build $flags kfe
 mv "kfe_$version.tar.gz" "$target/"
 echo "written: $target/kfe_$version.tar.gz"
 if [[ $check == yes ]]; then

@@ -6,8 +6,7 @@
 # --charts-optional    go on if npm cannot build the charts of reports; reports then have static figures
 # PYTHON               the Python whose pip installs the tools, in an environment of its own (/usr/bin/python3, else python3)
 #
-# Clp, CoinUtils and CSDP are left out: their licences (EPL-1.0, CPL-1.0) ask for more than a notice. Everything else is
-# bundled by auditwheel, and tools/wheel-notices adds the licences (tools/repair-wheel.sh).
+# The libraries are bundled by auditwheel, and tools/wheel-notices adds the licences (tools/repair-wheel.sh).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -36,7 +35,7 @@ step "sdist and wheel"
 rm -rf "$work/plain" "$work/repaired"
 python -m build -q --sdist --no-isolation -o "$dist" . > "$work/sdist.log" 2>&1 || { tail -n 40 "$work/sdist.log"; exit 1; }
 python -m build -q --wheel --no-isolation -o "$work/plain" -Cbuild-dir="$work/build" \
-    -Ccmake.define.KFE_WITH_CLP=OFF -Ccmake.define.KFE_WITH_CSDP=OFF -Ccmake.define.KFE_STATIC_LAPACKE=ON . \
+    -Ccmake.define.KFE_STATIC_LAPACKE=ON . \
     > "$work/wheel.log" 2>&1 || { tail -n 40 "$work/wheel.log"; exit 1; }
 plain=("$work"/plain/*.whl)
 unzip -l "${plain[0]}" | grep -q kfe-charts.js.gz || {

@@ -14,11 +14,11 @@ machine=$(uname -m)
 
 install_packages() {
     if command -v dnf > /dev/null; then
-        dnf install -y gcc-gfortran jansson-devel zlib-devel xz-devel libzstd-devel git pkgconf-pkg-config
+        dnf install -y gcc-gfortran zlib-devel xz-devel libzstd-devel git pkgconf-pkg-config
     elif command -v apk > /dev/null; then
-        apk add gfortran jansson-dev zlib-dev xz-dev zstd-dev git pkgconf linux-headers
+        apk add gfortran zlib-dev xz-dev zstd-dev git pkgconf linux-headers
     elif command -v brew > /dev/null; then
-        brew install gcc jansson xz zstd libomp pkgconf cmake
+        brew install gcc xz zstd libomp pkgconf cmake
     fi
 }
 

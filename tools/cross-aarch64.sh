@@ -48,8 +48,8 @@ unpack() {
 [[ -f $KFE_SYSROOT/unpacked ]] || { echo "-- libraries for arm64"; download && unpack; }
 
 echo "-- build"
-cmake -S . -B "$work/build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$PWD/tools/aarch64.cmake" -DKFE_WERROR=ON -DKFE_WITH_CLP=OFF \
-    -DKFE_WITH_CSDP=OFF -DKFE_CHARTS=OFF -DKFE_CUDA=OFF -DKFE_MPI=OFF -DKFE_ARROW=OFF -DKFE_RUNPATH= > "$work/cmake.log" 2>&1 || { tail -n 30 "$work/cmake.log"; exit 1; }
+cmake -S . -B "$work/build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$PWD/tools/aarch64.cmake" -DKFE_BUILD_TESTS=ON -DKFE_WERROR=ON \
+    -DKFE_CHARTS=OFF -DKFE_CUDA=OFF -DKFE_MPI=OFF -DKFE_ARROW=OFF -DKFE_RUNPATH= > "$work/cmake.log" 2>&1 || { tail -n 30 "$work/cmake.log"; exit 1; }
 mapfile -t programs < <(ctest --test-dir "$work/build" -N -R "$tests" | sed -n 's/^ *Test *#[0-9]*: //p')
 ((${#programs[@]})) || { echo "no test is called $tests" >&2; exit 1; }
 ninja -C "$work/build" kfe kfe_cli "${programs[@]}" > "$work/ninja.log" 2>&1 || { grep -E 'error|FAILED' "$work/ninja.log"; exit 1; }

@@ -4,18 +4,18 @@
 # usage: tools/install-deps.sh [--build]     --build: only the packages for building the library and kfe
 set -euo pipefail
 
-packages=(gcc g++ cmake ninja-build pkg-config libopenblas-openmp-dev libopenblas0-openmp liblapacke-dev
-    libsvm-dev liblinear-dev coinor-libclp-dev libsdp-dev libjansson-dev zlib1g-dev liblzma-dev libzstd-dev libsleef-dev
-    libcmocka-dev)
+packages=(gcc g++ make cmake ninja-build pkg-config libopenblas-openmp-dev libopenblas0-openmp liblapacke-dev
+    libsvm-dev liblinear-dev zlib1g-dev liblzma-dev libzstd-dev libsleef-dev)
 # COMMAND=PACKAGE: what is used if it is there; another vendor's package may provide the command
 optional=(node=nodejs npm=npm mpicc=libopenmpi-dev)
 r_packages=() # of the R package, whose tests are skipped without R
 clang_version=$(command -v clang > /dev/null && clang -dumpversion | cut -d. -f1 || echo 14)
 if [[ ${1-} != --build ]]; then
-    packages+=(clang clang-tidy clang-format libomp-dev "libclang-rt-$clang_version-dev" binutils git valgrind
+    packages+=(clang clang-tidy clang-format libomp-dev "libclang-rt-$clang_version-dev" libcmocka-dev libjansson-dev coinor-libclp-dev libsdp-dev
+        binutils git valgrind
         python3 python3-venv python3-numpy python3-scipy python3-sklearn python3-pandas python3-pytest python3-hypothesis
         python3-matplotlib python3-sphinx python3-myst-parser furo groff-base)
-    optional+=(ccache=ccache mold=mold zstd=zstd bindgen=bindgen rustc=rustc chromium=chromium rsvg-convert=librsvg2-bin pandoc=pandoc mpirun=openmpi-bin)
+    optional+=(ccache=ccache mold=mold zstd=zstd bindgen=bindgen rustc=rustc chromium=chromium rsvg-convert=librsvg2-bin pandoc=pandoc mpirun=openmpi-bin ip=iproute2)
     r_packages=(r-base-core r-cran-matrix r-cran-jsonlite r-cran-testthat r-cran-knitr r-cran-rmarkdown r-cran-recipes r-cran-caret)
 fi
 

@@ -18,4 +18,6 @@ blas=$(pkg-config --variable=libdir openblas)
 LD_LIBRARY_PATH=$blas${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} auditwheel -v repair -w "$folder" "$wheel" > "$log" 2>&1 ||
     { tail -n 20 "$log"; exit 1; }
 grep -o 'New filename tags: .*' "$log"
-python3 "$tools/wheel-notices" "$(ls -t "$folder"/*.whl | head -n 1)" "$log" "$build"
+repaired=$(ls -t "$folder"/*.whl | head -n 1)
+"$tools/check-binaries" "$repaired"
+python3 "$tools/wheel-notices" "$repaired" "$log" "$build"

@@ -13,7 +13,7 @@
 #include <memory>
 #include <string>
 
-#include "data/arrow/files.h"
+#include "plugin/parquet.h"
 
 namespace {
 

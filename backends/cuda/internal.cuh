@@ -13,7 +13,7 @@
 #include <cuda_runtime.h>
 #include <cusolverDn.h>
 
-#include "gram/device.h"
+#include "plugin/device.h"
 
 /* ---- libraries ---- */
 

@@ -20,7 +20,7 @@ typedef struct symbol {
     void **address;
 } symbol;
 
-/* The folder of this plug-in, without a slash at its end. */
+/* The folder of this plug-in, without a slash at its end; "" if it has no absolute path. */
 static void own_folder(char *out, size_t size)
 {
     Dl_info info;
@@ -33,14 +33,14 @@ static void own_folder(char *out, size_t size)
     if (slash)
         *slash = '\0';
     else
-        snprintf(out, size, ".");
+        out[0] = '\0';
 }
 
 static void *open_in(const char *folder, const char *below, const char *name)
 {
     char path[1200];
 
-    if (!folder || !*folder)
+    if (!folder || *folder != '/') /* never from the folder that the program runs in */
         return NULL;
     snprintf(path, sizeof path, "%s%s/%s", folder, below, name);
     return dlopen(path, RTLD_NOW | RTLD_GLOBAL);
@@ -73,7 +73,7 @@ static const char *resolve(const char *library, const symbol *symbols, int count
         snprintf(
             text, sizeof text,
             "%s was not found: install CUDA 13, or NVIDIA's Python packages (pip install kfe[cuda]), or set "
-            "KFE_CUDA_LIBRARIES to its folder (%s)",
+            "KFE_CUDA_LIBRARIES to its folder, as an absolute path (%s)",
             library, why ? why : "");
         return text;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table that the library finds in this plug-in (src/gram/device.h). */
+/* The table that the library finds in this plug-in (src/plugin/device.h). */
 #include "internal.cuh"
 
 extern "C" __attribute__((visibility("default"))) const kfe_device_table *kfe_device_plugin(void)

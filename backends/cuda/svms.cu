@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linear SVMs with squared loss: each block of threads solves one problem by the finite Newton method of src/learn/finite_newton.c,
+ * Linear SVMs with squared loss: each block of threads solves one problem by the finite Newton method of src/learn/linear/newton.c,
  * from beginning to end, so that thousands of problems need one launch.
  *
  * At every point that is tried, the rows pass through shared memory. With z = (x, output − goal) one sum over the rows with a

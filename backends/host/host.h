@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Read the shortest implementation of the device interface (src/gram/device.h): "device memory" is the heap, and every call works
+ * Read the shortest implementation of the device interface (src/plugin/device.h): "device memory" is the heap, and every call works
  * at once. Tests run the library through it on machines without an accelerator. The files of this folder share this header.
  */
 #ifndef KFE_BACKENDS_HOST_HOST_H
 #define KFE_BACKENDS_HOST_HOST_H
 
-#include "gram/device.h"
+#include "plugin/device.h"
 
 typedef struct host_allocation host_allocation;
 

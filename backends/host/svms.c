@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linear SVMs of the host plug-in, one after the other, by the finite Newton method of src/learn/finite_newton.c. Its sums are taken over
+ * Linear SVMs of the host plug-in, one after the other, by the finite Newton method of src/learn/linear/newton.c. Its sums are taken over
  * all rows at every point that is tried. With z = (x, output − goal) one sum has everything: Σ c·z·zᵀ over the rows with a loss is half
  * of the Hessian without I, and in its last row half of the gradient without w, and the loss.
  */

@@ -47,20 +47,20 @@ int kfe_mpi_has_solve(void)
     return 1;
 }
 
-static int grid_rows(int ranks)
+static int grid_rows(int processes)
 {
     int rows = 1;
 
-    for (int r = 1; (int64_t)r * r <= ranks; r++)
-        if (ranks % r == 0)
+    for (int r = 1; (int64_t)r * r <= processes; r++)
+        if (processes % r == 0)
             rows = r;
     return rows;
 }
 
 double kfe_mpi_solve_bytes(const kfe_cluster *cluster, int64_t order, int64_t columns)
 {
-    double rows = grid_rows(cluster->ranks);
-    double cols = cluster->ranks / rows;
+    double rows = grid_rows(cluster->processes);
+    double cols = cluster->processes / rows;
     double local = ((double)order / rows + BLOCK) * ((double)order / cols + BLOCK);
 
     return 8 * (local + ((double)order / rows + BLOCK) * ((double)columns / cols + BLOCK));
@@ -74,8 +74,8 @@ static int arrange(const kfe_cluster *cluster, const kfe_cluster_system *system,
 
     l->n = (int)system->order;
     l->k = (int)system->columns;
-    l->rows = grid_rows(cluster->ranks);
-    l->cols = cluster->ranks / l->rows;
+    l->rows = grid_rows(cluster->processes);
+    l->cols = cluster->processes / l->rows;
     l->handle = l->context = Csys2blacs_handle(cluster->work);
     Cblacs_gridinit(&l->context, "Row", l->rows, l->cols);
     Cblacs_gridinfo(l->context, &l->rows, &l->cols, &l->row, &l->col);
@@ -151,7 +151,7 @@ static kfe_cluster_status agree(kfe_cluster *cluster, int ready, kfe_cluster_sta
 
     if (status != KFE_CLUSTER_OK)
         return status;
-    return count == cluster->ranks ? KFE_CLUSTER_OK : otherwise;
+    return count == cluster->processes ? KFE_CLUSTER_OK : otherwise;
 }
 
 kfe_cluster_status kfe_mpi_solve(kfe_cluster *cluster, const kfe_cluster_system *system)

@@ -2,12 +2,12 @@
 /*
  * Waiting, broadcasts, sums and gathers of the MPI plug-in.
  *
- * A sum of `count` numbers over p ranks is a reduce-scatter and an allgather: each rank sends every other rank that one's 1/p of its
- * numbers, adds what it receives in the order of the ranks, and sends its 1/p of the result to all. So a rank sends
+ * A sum of `count` numbers over p processes is a reduce-scatter and an allgather: each process sends every other process that one's 1/p of its
+ * numbers, adds what it receives in the order of the processes, and sends its 1/p of the result to all. So a process sends
  *     2·8·count·(p − 1)/p bytes,
- * and the result has the same bits everywhere and in every run. Fewer than SHORT numbers are gathered from all ranks and added by each.
+ * and the result has the same bits everywhere and in every run. Fewer than SHORT numbers are gathered from all processes and added by each.
  *
- * Requests are tested, not waited for: meanwhile a failure of another rank may arrive, the user may cancel, and ranks that share a core
+ * Requests are tested, not waited for: meanwhile a failure of another process may arrive, the user may cancel, and processes that share a core
  * leave it to each other.
  */
 #define _DEFAULT_SOURCE /* nanosleep */
@@ -32,7 +32,7 @@ kfe_cluster_status kfe_mpi_check(kfe_cluster *cluster, int code, const char *cal
     return KFE_CLUSTER_FAILED;
 }
 
-/* Whether another rank has reported a failure; the message stays where it is, for end.c. */
+/* Whether another process has reported a failure; the message stays where it is, for end.c. */
 static int failed_elsewhere(kfe_cluster *cluster)
 {
     int there = 0;
@@ -82,14 +82,14 @@ kfe_cluster_status kfe_mpi_broadcast(kfe_cluster *cluster, int root, void *bytes
     cluster->messages++;
     for (int64_t first = 0; first < size; first += most) {
         int64_t part = size - first < most ? size - first : most;
-        if (cluster->rank == root)
+        if (cluster->process == root)
             memcpy(cluster->outbox, place + first, (size_t)part);
         MPI_TRY(kfe_mpi_check(cluster,
                               MPI_Ibcast(cluster->outbox, (int)part, MPI_BYTE, root, cluster->work, &request),
                               "MPI_Ibcast"));
         MPI_TRY(kfe_mpi_wait(cluster, &request));
-        if (cluster->rank == root)
-            cluster->bytes_sent += (uint64_t)part * (uint64_t)(cluster->ranks - 1);
+        if (cluster->process == root)
+            cluster->bytes_sent += (uint64_t)part * (uint64_t)(cluster->processes - 1);
         else
             memcpy(place + first, cluster->outbox, (size_t)part);
     }
@@ -104,7 +104,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* One turn: every rank sends up to `most` bytes, those from `from` on. */
+/* One turn: every process sends up to `most` bytes, those from `from` on. */
 static kfe_cluster_status gather_part(kfe_cluster *cluster, char *values, const int64_t *bytes, int64_t from,
                                       int64_t most)
 {
@@ -113,24 +113,24 @@ static kfe_cluster_status gather_part(kfe_cluster *cluster, char *values, const 
     int64_t place = 0;
     MPI_Request request;
 
-    for (int r = 0; r < cluster->ranks; r++) {
+    for (int r = 0; r < cluster->processes; r++) {
         int64_t part = least(bytes[r] - from, most);
         cluster->counts[r] = part > 0 ? (int)part : 0;
         cluster->starts[r] = (int)place;
         place += cluster->counts[r];
-        if (r == cluster->rank)
+        if (r == cluster->process)
             memcpy(cluster->outbox, values + before + (part > 0 ? from : 0), (size_t)cluster->counts[r]);
         before += bytes[r];
     }
     MPI_TRY(kfe_mpi_check(cluster,
-                          MPI_Iallgatherv(cluster->outbox, cluster->counts[cluster->rank], MPI_BYTE,
+                          MPI_Iallgatherv(cluster->outbox, cluster->counts[cluster->process], MPI_BYTE,
                                           cluster->inbox, cluster->counts, cluster->starts, MPI_BYTE,
                                           cluster->work, &request),
                           "MPI_Iallgatherv"));
     MPI_TRY(kfe_mpi_wait(cluster, &request));
-    cluster->bytes_sent += (uint64_t)cluster->counts[cluster->rank] * (uint64_t)(cluster->ranks - 1);
+    cluster->bytes_sent += (uint64_t)cluster->counts[cluster->process] * (uint64_t)(cluster->processes - 1);
     before = 0;
-    for (int r = 0; r < cluster->ranks; r++) {
+    for (int r = 0; r < cluster->processes; r++) {
         if (cluster->counts[r] > 0)
             memcpy(values + before + from, (char *)cluster->inbox + cluster->starts[r],
                    (size_t)cluster->counts[r]);
@@ -143,11 +143,11 @@ done:
 kfe_cluster_status kfe_mpi_gather(kfe_cluster *cluster, void *values, const int64_t *bytes)
 {
     kfe_cluster_status status = KFE_CLUSTER_OK;
-    int64_t most = (int64_t)STAGE * (int64_t)sizeof(double) / cluster->ranks;
+    int64_t most = (int64_t)STAGE * (int64_t)sizeof(double) / cluster->processes;
     int64_t longest = 0;
 
     cluster->messages++;
-    for (int r = 0; r < cluster->ranks; r++)
+    for (int r = 0; r < cluster->processes; r++)
         longest = bytes[r] > longest ? bytes[r] : longest;
     for (int64_t from = 0; from < longest; from += most)
         MPI_TRY(gather_part(cluster, values, bytes, from, most));
@@ -157,18 +157,18 @@ done:
 
 /* ---- sums ---- */
 
-/* Where the part of rank r begins. */
-static int part_begin(int count, int r, int ranks)
+/* Where the part of process r begins. */
+static int part_begin(int count, int r, int processes)
 {
-    return (int)((int64_t)count * r / ranks);
+    return (int)((int64_t)count * r / processes);
 }
 
-/* inbox: one vector of `length` numbers from each rank. */
+/* inbox: one vector of `length` numbers from each process. */
 static void add_in_order(const kfe_cluster *cluster, int length, double *out)
 {
     for (int i = 0; i < length; i++) {
         double sum = 0;
-        for (int r = 0; r < cluster->ranks; r++)
+        for (int r = 0; r < cluster->processes; r++)
             sum += cluster->inbox[(int64_t)r * length + i];
         out[i] = sum;
     }
@@ -185,7 +185,7 @@ static kfe_cluster_status sum_short(kfe_cluster *cluster, double *values, int co
                                          MPI_DOUBLE, cluster->work, &request),
                           "MPI_Iallgather"));
     MPI_TRY(kfe_mpi_wait(cluster, &request));
-    cluster->bytes_sent += (uint64_t)count * sizeof *values * (uint64_t)(cluster->ranks - 1);
+    cluster->bytes_sent += (uint64_t)count * sizeof *values * (uint64_t)(cluster->processes - 1);
     add_in_order(cluster, count, values);
 done:
     return status;
@@ -194,13 +194,13 @@ done:
 static kfe_cluster_status exchange_parts(kfe_cluster *cluster, int count)
 {
     kfe_cluster_status status = KFE_CLUSTER_OK;
-    int own = part_begin(count, cluster->rank + 1, cluster->ranks) -
-              part_begin(count, cluster->rank, cluster->ranks);
+    int own = part_begin(count, cluster->process + 1, cluster->processes) -
+              part_begin(count, cluster->process, cluster->processes);
     MPI_Request request;
 
-    for (int r = 0; r < cluster->ranks; r++) {
-        cluster->starts[r] = part_begin(count, r, cluster->ranks);
-        cluster->counts[r] = part_begin(count, r + 1, cluster->ranks) - cluster->starts[r];
+    for (int r = 0; r < cluster->processes; r++) {
+        cluster->starts[r] = part_begin(count, r, cluster->processes);
+        cluster->counts[r] = part_begin(count, r + 1, cluster->processes) - cluster->starts[r];
         cluster->in_counts[r] = own;
         cluster->in_starts[r] = r * own;
     }
@@ -224,13 +224,13 @@ static kfe_cluster_status sum_long(kfe_cluster *cluster, double *values, int cou
     memcpy(cluster->outbox, values, (size_t)count * sizeof *values);
     MPI_TRY(exchange_parts(cluster, count));
     MPI_TRY(kfe_mpi_check(cluster,
-                          MPI_Iallgatherv(cluster->outbox, cluster->counts[cluster->rank], MPI_DOUBLE,
+                          MPI_Iallgatherv(cluster->outbox, cluster->counts[cluster->process], MPI_DOUBLE,
                                           cluster->inbox, cluster->counts, cluster->starts, MPI_DOUBLE,
                                           cluster->work, &request),
                           "MPI_Iallgatherv"));
     MPI_TRY(kfe_mpi_wait(cluster, &request));
     cluster->bytes_sent +=
-        (uint64_t)cluster->counts[cluster->rank] * sizeof(double) * (uint64_t)(cluster->ranks - 1);
+        (uint64_t)cluster->counts[cluster->process] * sizeof(double) * (uint64_t)(cluster->processes - 1);
     memcpy(values, cluster->inbox, (size_t)count * sizeof *values);
 done:
     return status;
@@ -240,7 +240,8 @@ kfe_cluster_status kfe_mpi_sum(kfe_cluster *cluster, double *values, int64_t cou
 {
     kfe_cluster_status status = KFE_CLUSTER_OK;
     int64_t most =
-        STAGE - cluster->ranks; /* parts differ by one number, so that p of the longest may take more room */
+        STAGE -
+        cluster->processes; /* parts differ by one number, so that p of the longest may take more room */
 
     cluster->messages++;
     for (int64_t first = 0; first < count; first += most) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The common end of the MPI plug-in: ranks that failed tell all others why, and all agree on one outcome.
+ * The common end of the MPI plug-in: processes that failed tell all others why, and all agree on one outcome.
  *
- * A rank that failed by itself sends its message to every other rank, which wakes those that wait in a collective call. Then every rank
+ * A process that failed by itself sends its message to every other process, which wakes those that wait in a collective call. Then every process
  * calls MPI_Iallgather on a communicator of its own for this purpose, so that calls that were left unfinished do no harm, and receives
- * the messages of the ranks that failed.
+ * the messages of the processes that failed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,16 +41,16 @@ static void send_to_others(kfe_cluster *cluster, const char *text, MPI_Request *
 {
     int sent = 0;
 
-    for (int r = 0; r < cluster->ranks; r++)
-        if (r != cluster->rank)
+    for (int r = 0; r < cluster->processes; r++)
+        if (r != cluster->process)
             MPI_Isend(text, TEXT, MPI_CHAR, r, FAILURE, cluster->control, &requests[sent++]);
 }
 
-/* texts: one for each rank, empty for those that did not fail. */
+/* texts: one for each process, empty for those that did not fail. */
 static void receive_from_others(kfe_cluster *cluster, const int *codes, char (*texts)[TEXT])
 {
-    for (int r = 0; r < cluster->ranks; r++)
-        if (codes[r] != 0 && r != cluster->rank)
+    for (int r = 0; r < cluster->processes; r++)
+        if (codes[r] != 0 && r != cluster->process)
             MPI_Recv(texts[r], TEXT, MPI_CHAR, r, FAILURE, cluster->control, MPI_STATUS_IGNORE);
 }
 
@@ -67,7 +67,7 @@ static void describe(const kfe_cluster *cluster, const int *codes, char (*texts)
     size_t used = 0;
 
     *out = (kfe_cluster_end){.first = -1};
-    for (int r = 0; r < cluster->ranks; r++) {
+    for (int r = 0; r < cluster->processes; r++) {
         if (codes[r] == 0)
             continue;
         if (out->failed++ == 0) {
@@ -75,15 +75,15 @@ static void describe(const kfe_cluster *cluster, const int *codes, char (*texts)
             out->code = codes[r];
         }
     }
-    for (int r = 0; r < cluster->ranks; r++) {
-        int all = out->failed == cluster->ranks && strcmp(texts[r], texts[0]) == 0;
+    for (int r = 0; r < cluster->processes; r++) {
+        int all = out->failed == cluster->processes && strcmp(texts[r], texts[0]) == 0;
         if (codes[r] == 0 || used >= TEXT - 1 || seen_before(texts, r))
             continue;
-        for (int s = 0; all && s < cluster->ranks; s++)
+        for (int s = 0; all && s < cluster->processes; s++)
             all = strcmp(texts[s], texts[0]) == 0;
         int written = all ? snprintf(out->text + used, TEXT - used, "%s", texts[r])
                           : snprintf(out->text + used, TEXT - used, "%sprocess %d of %d: %s",
-                                     used > 0 ? "\n" : "", r, cluster->ranks, texts[r]);
+                                     used > 0 ? "\n" : "", r, cluster->processes, texts[r]);
         used += written > 0 ? (size_t)written : 0;
     }
 }
@@ -95,7 +95,7 @@ static void renew(kfe_cluster *cluster)
 
     if (gather_codes(cluster, cluster->broken, broken) != KFE_CLUSTER_OK)
         return;
-    for (int r = 0; r < cluster->ranks; r++)
+    for (int r = 0; r < cluster->processes; r++)
         cluster->broken |= broken[r];
     if (!cluster->broken)
         return;
@@ -115,24 +115,25 @@ static void renew(kfe_cluster *cluster)
 kfe_cluster_status kfe_mpi_end(kfe_cluster *cluster, kfe_cluster_end *outcome)
 {
     kfe_cluster_status status = KFE_CLUSTER_OK;
-    int ranks = cluster->ranks;
-    int *codes = calloc((size_t)ranks, sizeof *codes);
-    char(*texts)[TEXT] = calloc((size_t)ranks, sizeof *texts);
-    MPI_Request *requests = calloc((size_t)ranks, sizeof *requests);
+    int processes = cluster->processes;
+    int *codes = calloc((size_t)processes, sizeof *codes);
+    char(*texts)[TEXT] = calloc((size_t)processes, sizeof *texts);
+    MPI_Request *requests = calloc((size_t)processes, sizeof *requests);
     int any = 0;
 
     if (!codes || !texts || !requests) {
         status = KFE_CLUSTER_NO_MEMORY;
         goto done;
     }
-    memcpy(texts[cluster->rank], outcome->text, TEXT);
+    memcpy(texts[cluster->process], outcome->text, TEXT);
     if (outcome->code != 0)
-        send_to_others(cluster, texts[cluster->rank], requests);
+        send_to_others(cluster, texts[cluster->process], requests);
     MPI_TRY(gather_codes(cluster, outcome->code, codes));
     receive_from_others(cluster, codes, texts);
     if (outcome->code != 0)
-        MPI_TRY(kfe_mpi_check(cluster, MPI_Waitall(ranks - 1, requests, MPI_STATUSES_IGNORE), "MPI_Waitall"));
-    for (int r = 0; r < ranks; r++)
+        MPI_TRY(
+            kfe_mpi_check(cluster, MPI_Waitall(processes - 1, requests, MPI_STATUSES_IGNORE), "MPI_Waitall"));
+    for (int r = 0; r < processes; r++)
         any |= codes[r] != 0;
     describe(cluster, codes, texts, outcome);
     if (any)

@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-#include "core/cluster_table.h"
+#include "plugin/cluster.h"
 
 /* Doubles that pass through the buffers at a time. */
 enum { STAGE = 1 << 21 };
@@ -13,12 +13,12 @@ enum { STAGE = 1 << 21 };
 struct kfe_cluster {
     MPI_Comm work;    /* for collective calls */
     MPI_Comm control; /* for failures and the common end */
-    int rank, ranks, local_rank, local_ranks;
+    int process, processes, local_process, local_processes;
     uint64_t bytes_sent, messages;
     double *outbox,
         *inbox; /* STAGE doubles each: messages never read or write the caller's memory, which may be
                                freed after a failure while MPI still uses it */
-    int *counts, *starts; /* ranks each, for the calls that take them: what leaves this rank */
+    int *counts, *starts; /* processes each, for the calls that take them: what leaves this process */
     int *in_counts, *in_starts;
     int broken; /* a collective call was left before its end */
     int (*stop)(void *user);
@@ -26,7 +26,7 @@ struct kfe_cluster {
     char message[512];
 };
 
-/* Waits for a request. Leaves it unfinished if this rank is to stop or another has failed. */
+/* Waits for a request. Leaves it unfinished if this process is to stop or another has failed. */
 kfe_cluster_status kfe_mpi_wait(kfe_cluster *cluster, MPI_Request *request);
 /* What to do between the tries of a wait: leave the core to others, more and more. */
 void kfe_mpi_rest(int64_t tries);

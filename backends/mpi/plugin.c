@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of the MPI plug-in, libkfe_mpi.so: joining, leaving and what is known of the ranks. core/cluster.c opens it. */
+/* The table of the MPI plug-in, libkfe_mpi.so: joining, leaving and what is known of the processes. core/cluster.c opens it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,28 +60,28 @@ static int find_places(kfe_cluster *cluster)
 {
     MPI_Comm local;
 
-    if (MPI_Comm_rank(cluster->work, &cluster->rank) != MPI_SUCCESS ||
-        MPI_Comm_size(cluster->work, &cluster->ranks) != MPI_SUCCESS ||
+    if (MPI_Comm_rank(cluster->work, &cluster->process) != MPI_SUCCESS ||
+        MPI_Comm_size(cluster->work, &cluster->processes) != MPI_SUCCESS ||
         MPI_Comm_split_type(cluster->work, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &local) != MPI_SUCCESS)
         return 0;
-    MPI_Comm_rank(local, &cluster->local_rank);
-    MPI_Comm_size(local, &cluster->local_ranks);
+    MPI_Comm_rank(local, &cluster->local_process);
+    MPI_Comm_size(local, &cluster->local_processes);
     MPI_Comm_free(&local);
     return 1;
 }
 
 static int allocate(kfe_cluster *cluster)
 {
-    size_t ranks = (size_t)cluster->ranks;
+    size_t processes = (size_t)cluster->processes;
 
     cluster->outbox = malloc(STAGE * sizeof *cluster->outbox);
     cluster->inbox = malloc(STAGE * sizeof *cluster->inbox);
-    cluster->counts = calloc(4 * ranks, sizeof *cluster->counts);
+    cluster->counts = calloc(4 * processes, sizeof *cluster->counts);
     if (!cluster->outbox || !cluster->inbox || !cluster->counts)
         return 0;
-    cluster->starts = cluster->counts + ranks;
-    cluster->in_counts = cluster->starts + ranks;
-    cluster->in_starts = cluster->in_counts + ranks;
+    cluster->starts = cluster->counts + processes;
+    cluster->in_counts = cluster->starts + processes;
+    cluster->in_starts = cluster->in_counts + processes;
     return 1;
 }
 
@@ -122,10 +122,10 @@ static void info(const kfe_cluster *cluster, kfe_cluster_info *out)
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
 
-    *out = (kfe_cluster_info){.rank = cluster->rank,
-                              .ranks = cluster->ranks,
-                              .local_rank = cluster->local_rank,
-                              .local_ranks = cluster->local_ranks,
+    *out = (kfe_cluster_info){.process = cluster->process,
+                              .processes = cluster->processes,
+                              .local_process = cluster->local_process,
+                              .local_processes = cluster->local_processes,
                               .has_solve = kfe_mpi_has_solve(),
                               .bytes_sent = cluster->bytes_sent,
                               .messages = cluster->messages};

@@ -2,7 +2,6 @@
 /* kfe compare: cross-validates several methods on the same splits. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "input.h"
@@ -10,6 +9,7 @@
 #include "page.h"
 #include "progress.h"
 #include "spec.h"
+#include "system/system.h"
 
 /* One comparison: the specs, and the methods that were skipped with the reason of each. */
 typedef struct comparison {
@@ -122,7 +122,7 @@ static kfe_status drop_misfits(comparison *c, const kfe_data *train)
 
 static void add_bold(const cli_session *session, cli_text *options)
 {
-    if (isatty(STDOUT_FILENO) && !cli_option_given(&session->arguments, CLI_OPTIONS, "bold"))
+    if (kfe_i_is_terminal(stdout) && !cli_option_given(&session->arguments, CLI_OPTIONS, "bold"))
         cli_text_option(options, "bold", "ansi");
 }
 
@@ -131,7 +131,7 @@ static kfe_status run_comparison(comparison *c, const kfe_data *train)
     cli_session *session = c->session;
     const char *report = cli_value(&session->arguments, "report");
     kfe_style style = session->json ? KFE_STYLE_JSON : report ? KFE_STYLE_BOTH : KFE_STYLE_TEXT;
-    double start = cli_clock();
+    double start = kfe_i_clock();
     const char **grids = NULL;
     int grid_count = cli_list_values(&session->arguments, "grid", &grids);
     cli_text options = {0};
@@ -150,7 +150,7 @@ static kfe_status run_comparison(comparison *c, const kfe_data *train)
     }
     const char *results = cli_split_results(text);
     cli_print_text(text);
-    cli_page page = {.path = report, .train = train, .results = results, .seconds = cli_clock() - start};
+    cli_page page = {.path = report, .train = train, .results = results, .seconds = kfe_i_clock() - start};
     CLI_TRY(cli_page_write(session, &page));
 cleanup:
     kfe_string_free(session->ctx, text);

@@ -9,6 +9,7 @@
 #include "page.h"
 #include "progress.h"
 #include "spec.h"
+#include "system/system.h"
 
 static kfe_status check_flags(cli_session *session)
 {
@@ -27,7 +28,7 @@ static kfe_status validate(cli_session *session, const kfe_spec *spec, const kfe
     const cli_arguments *arguments = &session->arguments;
     const char *report = cli_value(arguments, "report");
     kfe_style style = session->json ? KFE_STYLE_JSON : report ? KFE_STYLE_BOTH : KFE_STYLE_TEXT;
-    double start = cli_clock();
+    double start = kfe_i_clock();
     const char *save = cli_value(arguments, "output");
     const char **grids = NULL;
     int grid_count = cli_list_values(arguments, "grid", &grids);
@@ -47,7 +48,7 @@ static kfe_status validate(cli_session *session, const kfe_spec *spec, const kfe
     if (save)
         CLI_TRY(kfe_model_save(session->ctx, best, save));
     cli_page page = {.path = report, .model = best, .train = train, .results = results};
-    page.seconds = cli_clock() - start;
+    page.seconds = kfe_i_clock() - start;
     CLI_TRY(cli_page_write(session, &page));
 cleanup:
     kfe_string_free(session->ctx, text);

@@ -7,6 +7,7 @@
 #include "list.h"
 #include "page.h"
 #include "progress.h"
+#include "system/system.h"
 
 static kfe_status run(cli_session *session)
 {
@@ -17,7 +18,7 @@ static kfe_status run(cli_session *session)
     cli_text reading = {0};
     cli_text options = {0};
     char *text = NULL;
-    double start = cli_clock();
+    double start = kfe_i_clock();
     kfe_status status = KFE_OK;
 
     if (arguments->operand_count < 1)
@@ -34,7 +35,7 @@ static kfe_status run(cli_session *session)
         cli_print_data(session, 1, data);
     cli_print_text(text);
     cli_page page = {.path = cli_value(arguments, "report"), .model = model, .test = data};
-    page.seconds = cli_clock() - start;
+    page.seconds = kfe_i_clock() - start;
     CLI_TRY(cli_page_write(session, &page));
 cleanup:
     kfe_string_free(session->ctx, text);

@@ -96,7 +96,7 @@ const cli_command cli_command_explain = {
         "coefficients, "
         "weights, loadings, explained variance, VIP and selectivity ratio. On labelled DATA: how much worse "
         "predictions get when a column (or view) is permuted and, with --train, when the model is fitted "
-        "without a view. Of a learned metric: how much each column counts. Of kernels with a derivative: the "
+        "without a view. Of a learned distance: how much each column counts. Of kernels with a derivative: the "
         "mean squared derivative by column. Of support examples: how much they weigh.",
     .examples = "  kfe explain model.kfe test.csv --parts 'permutation;gradient'\n"
                 "  kfe fit -m pls --dim 3 --learner ls train.csv -o model.kfe\n"

@@ -9,6 +9,7 @@
 #include "page.h"
 #include "progress.h"
 #include "spec.h"
+#include "system/system.h"
 
 /* The summary names at most this many kernels. */
 enum { KERNELS_SHOWN = 4 };
@@ -113,21 +114,37 @@ static void print_landmarks(const kfe_model *model)
         fprintf(stderr, ", landmarks leave %.2g%% of the trace", 100 * *left);
 }
 
+/* ": 2 features from 20 support examples"; a learner without features has columns or support examples. */
+static void print_sizes(const kfe_model *model)
+{
+    long long features = (long long)kfe_model_dim(model);
+    long long support = (long long)kfe_model_support_size(model);
+    int has_features = !kfe_model_plain_learner(model);
+    int64_t count = 0;
+
+    if (has_features)
+        fprintf(stderr, ": %lld feature%s", features, features == 1 ? "" : "s");
+    else if (kfe_model_kernels(model) == 0)
+        fprintf(stderr, " on %lld column%s", features, features == 1 ? "" : "s");
+    if (kfe_model_record(model, "cv-unexplained-variance", &count))
+        fputs(" by cross-validation", stderr);
+    if (support > 0)
+        fprintf(stderr, "%s%lld support examples", has_features ? " from " : ": ", support);
+}
+
 /* "kfd with rbf:gamma=0.1: 2 features from 20 support examples, 0.01 s, written to model.kfe". */
 static kfe_status print_fit(const cli_session *session, const kfe_model *model, double seconds)
 {
     const cli_arguments *arguments = &session->arguments;
+    const char *plain = kfe_model_plain_learner(model);
     kfe_status status;
 
-    fputs(kfe_model_method(model), stderr);
+    fputs(plain ? plain : kfe_model_method(model), stderr);
     if ((status = print_kernels(session, model)) != KFE_OK)
         return status;
-    if (cli_value(arguments, "learner")) /* some methods predict without a learner */
+    if (cli_value(arguments, "learner") && !plain) /* some methods predict without a learner */
         fprintf(stderr, ", then %s", kfe_model_learner(model));
-    fprintf(stderr, ": %lld feature%s", (long long)kfe_model_dim(model),
-            kfe_model_dim(model) == 1 ? "" : "s");
-    if (kfe_model_support_size(model) > 0)
-        fprintf(stderr, " from %lld support examples", (long long)kfe_model_support_size(model));
+    print_sizes(model);
     print_landmarks(model);
     print_choices(model);
     fprintf(stderr, ", %.2f s, written to %s\n", seconds, cli_shown(cli_value(arguments, "output")));
@@ -190,7 +207,7 @@ static void remove_checkpoint(cli_session *session)
 {
     const char *path = cli_value(&session->arguments, "checkpoint");
 
-    if (path && kfe_context_rank(session->ctx) == 0)
+    if (path && kfe_context_process(session->ctx) == 0)
         (void)remove(path);
 }
 
@@ -199,7 +216,7 @@ static kfe_status run_stream(cli_session *session, const kfe_spec *spec)
     cli_text options = {0};
     kfe_model *model = NULL;
     int64_t rows = 0;
-    double start = cli_clock();
+    double start = kfe_i_clock();
     kfe_status status = KFE_OK;
 
     CLI_TRY(check_stream_flags(session));
@@ -214,7 +231,7 @@ static kfe_status run_stream(cli_session *session, const kfe_spec *spec)
     if (session->json)
         CLI_TRY(print_json(session, model));
     if (!session->quiet)
-        CLI_TRY(print_stream_summary(session, model, rows, cli_clock() - start));
+        CLI_TRY(print_stream_summary(session, model, rows, kfe_i_clock() - start));
 cleanup:
     kfe_model_free(model);
     free(options.bytes);
@@ -247,7 +264,7 @@ static kfe_status run(cli_session *session)
     kfe_spec *spec = NULL;
     kfe_model *model = NULL;
     cli_text options = {0};
-    double start = cli_clock();
+    double start = kfe_i_clock();
     kfe_status status = KFE_OK;
 
     CLI_TRY(check_flags(session));
@@ -269,9 +286,9 @@ static kfe_status run(cli_session *session)
     if (session->json)
         CLI_TRY(print_json(session, model));
     if (!session->quiet)
-        CLI_TRY(print_summary(session, train, model, cli_clock() - start));
+        CLI_TRY(print_summary(session, train, model, kfe_i_clock() - start));
     cli_page page = {.path = cli_value(&session->arguments, "report"), .model = model, .train = train};
-    page.seconds = cli_clock() - start;
+    page.seconds = kfe_i_clock() - start;
     CLI_TRY(cli_page_write(session, &page));
 cleanup:
     kfe_model_free(model);
@@ -300,7 +317,8 @@ static const cli_flag flags[] = {
              "deleted "
              "when the model is written"),
     CLI_INT("checkpoint-every", "60", 0, 1000000,
-            "seconds between two checkpoints; 0: after every iteration"),
+            "seconds between two checkpoints; 0: as often as a twentieth of the time allows, which saving "
+            "never exceeds"),
     CLI_SWITCH("resume",
                "go on from the state in the file of --checkpoint, if there is one; everything else must be "
                "given as before"),

@@ -2,6 +2,7 @@
 /* The command `kfe help`: help on a command, man pages and the completion script. */
 #include <string.h>
 
+#include "external.h"
 #include "help.h"
 
 static kfe_status run(cli_session *session)
@@ -14,6 +15,9 @@ static kfe_status run(cli_session *session)
 
     if (status != KFE_OK)
         return status;
+    if (name && !command &&
+        cli_external_run(name, (char *[]){NULL, cli_is_set(arguments, "man") ? "--man" : "--help", NULL}))
+        return KFE_EINVAL;
     if (name && !command)
         return cli_fail(session, "there is no command '%s'; 'kfe help' lists them", name);
     if (shell)

@@ -6,6 +6,7 @@
 #include "input.h"
 #include "page.h"
 #include "progress.h"
+#include "system/system.h"
 
 static kfe_status check_arguments(cli_session *session)
 {
@@ -29,7 +30,7 @@ static kfe_status report_model(cli_session *session, cli_page *page, double star
     page->model = model;
     page->train = train;
     page->test = test;
-    page->seconds = cli_clock() - start;
+    page->seconds = kfe_i_clock() - start;
     CLI_TRY(cli_page_write(session, page));
 cleanup:
     kfe_data_free(test);
@@ -48,7 +49,7 @@ static kfe_status report_results(cli_session *session, cli_page *page, double st
                         "the results of a search are reported without data; leave out --train and --test");
     CLI_TRY(cli_read_results(session, session->arguments.operands[0], &results));
     page->results = results;
-    page->seconds = cli_clock() - start;
+    page->seconds = kfe_i_clock() - start;
     CLI_TRY(cli_page_write(session, page));
 cleanup:
     free(results);
@@ -59,7 +60,7 @@ static kfe_status run(cli_session *session)
 {
     cli_page page = {.path = cli_value(&session->arguments, "output")};
     cli_text options = {0};
-    double start = cli_clock();
+    double start = kfe_i_clock();
     kfe_status status = KFE_OK;
 
     CLI_TRY(check_arguments(session));

@@ -103,13 +103,24 @@ def value_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str], w
 # ---- reports in the library's format ----
 
 
-def summarise(splits: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
-    """Mean and standard deviation of each metric over the splits."""
-    found = {}
-    for name in splits[0]["metrics"] if splits else ():
-        values = np.array([split["metrics"][name] for split in splits], dtype=float)
-        found[name] = {"mean": float(values.mean()), "sd": float(values.std(ddof=1)) if len(values) > 1 else 0.0}
-    return found
+def summarise(measured: list[dict[str, Any]], splits: list[Split]) -> dict[str, dict[str, float | None]]:
+    """Mean, standard error and standard deviation of each metric over the splits."""
+    return {name: _estimate(name, np.array([one["metrics"][name] for one in measured], dtype=float), splits)
+            for name in (measured[0]["metrics"] if measured else ())}
+
+
+def _estimate(name: str, values: np.ndarray, splits: list[Split]) -> dict[str, float | None]:
+    """As src/select/estimate.c: the larger of the corrected resampled and the binomial standard error."""
+    train, test = (np.array([len(part) for part in parts], dtype=float) for parts in zip(*splits))
+    sd, errors = None, []
+    if len(values) > 1:
+        sd = float(values.std(ddof=1))
+        errors.append(sd * float(np.sqrt(1 / len(values) + test.sum() / train.sum())))
+    if name in ("accuracy", "error"):
+        share = float(values @ test / test.sum())
+        rows = len(np.unique(np.concatenate([part for _, part in splits])))
+        errors.append(float(np.sqrt(share * (1 - share) / rows)))
+    return {"mean": float(values.mean()), "standard_error": max(errors, default=None), "sd": sd}
 
 
 def _split_report(number: int, split: Split, measured: dict[str, float], setting: dict[str, Any], seconds: float) -> dict[str, Any]:
@@ -131,7 +142,7 @@ def assess_baseline(estimator: Any, label: str, problem: Problem) -> dict[str, A
         fitted = clone(estimator).fit(take_rows(problem.X, train), problem.y[train], **options)
         measured = measure(fitted, take_rows(problem.X, test), problem.y[test], problem.metrics, problem.weights_of(test))
         splits.append(_split_report(number, (train, test), measured, {}, time.perf_counter() - start))
-    return {"label": label, "method": type(estimator).__name__, "kernels": [], "learner": None, "metrics": summarise(splits),
+    return {"label": label, "method": type(estimator).__name__, "kernels": [], "learner": None, "metrics": summarise(splits, problem.splits),
             "splits": splits, "fits": len(splits), "seconds": sum(split["seconds"] for split in splits)}
 
 
@@ -223,27 +234,31 @@ def assess_nested(estimator: Any, grid: Mapping[str, Any], problem: Problem, sea
     settings = list(tried.values())
     metric, sign = problem.metrics[0], 1 if larger_is_better(problem.metrics[0]) else -1
     for each in settings:
-        each["metrics"] = {name: {"mean": float(np.mean(values)), "sd": float(np.std(values))}
-                           for name, values in each["metrics"].items()}
+        each["metrics"] = {name: _over_searches(values) for name, values in each["metrics"].items()}
     best = max(settings, key=lambda each: sign * each["metrics"][metric]["mean"])
-    return {"method": estimator._entry.name, "kernels": [], "learner": None, "metrics": summarise(splits), "splits": splits,
+    return {"method": estimator._entry.name, "kernels": [], "learner": None, "metrics": summarise(splits, problem.splits), "splits": splits,
             "nested": True, "settings": settings, "best": best["setting"], "fits": len(settings) * len(splits),
             "seconds": time.perf_counter() - start, "_best": best}
 
 
-def _rows_of(report: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, float]]]:
-    """The settings of a search with their mean metrics; a search without a grid has one setting."""
+def _over_searches(found: list[dict[str, Any]]) -> dict[str, float | None]:
+    """Mean, standard error and standard deviation of a setting in searches that share most of their rows: the average of each."""
+    known = {part: [one[part] for one in found if one[part] is not None] for part in ("mean", "standard_error", "sd")}
+    return {part: float(np.mean(values)) if values else None for part, values in known.items()}
+
+
+def _rows_of(report: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """The settings of a search with their metrics; a search without a grid has one setting."""
     rows = [(row["setting"], row["metrics"]) for row in report.get("settings") or ()
             if not row.get("failed")]
-    return [(setting, {name: values["mean"] for name, values in metrics.items()}) for setting, metrics in
-            (rows or [({}, report["metrics"])])]
+    return rows or [({}, report["metrics"])]
 
 
 def _better(best: Any, choice: Variant, report: dict[str, Any], metric: str) -> Any:
     """(score, variant, setting) of the best choice so far; the first of equals."""
     sign = 1 if larger_is_better(metric) else -1
     for setting, metrics in _rows_of(report):
-        score = sign * metrics[metric]
+        score = sign * metrics[metric]["mean"]
         if best is None or score > best[0]:
             best = (score, choice, setting)
     return best

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import _get_feature_names, check_is_fitted, column_or_1d
 
 from . import _tables as tables
 from ._columns import note_division
@@ -26,7 +26,7 @@ from ._model import Model
 from ._spec import MISFIT_ONE_CLASS, MISFIT_TWO_CLASSES, is_precomputed, kernel_flags, make_spec
 from ._names import EstimatorType, rename_params
 from ._partial import Partial
-from ._target import CLASSES, EITHER, KINDS, check_task, class_texts, encode_labels, validate_target
+from ._target import CLASSES, EITHER, KINDS, SeenNumbers, check_task, class_texts, encode_labels, validate_target
 from ._validation import check_missing, check_strings, check_views, check_weights, is_views, refuse_one_table, validate
 
 # Records of the library whose attributes have the names that scikit-learn's users expect; others get an underscore.
@@ -219,17 +219,21 @@ class Extractor(Explaining, Partial, ClassNamePrefixFeaturesOutMixin, Transforme
             return check_strings(X)
         return validate(self, X, reset=reset, finite=finite)
 
-    def _prepare(self, context: Context, X, y=None, reset: bool = False, with_target: bool = True, finite: bool = True) -> Data:
-        """A data set of X, with labels or targets if the estimator needs them. finite=False leaves it to the library to refuse NaNs."""
+    def _prepare(self, context: Context, X, y=None, reset: bool = False, with_target: bool = True, finite: bool = True,
+                 seen: SeenNumbers | None = None) -> Data:
+        """A data set of X, with labels or targets if the estimator needs them. finite=False leaves it to the library to refuse NaNs;
+        `seen` has the targets of the blocks before."""
         X, texts = split_texts(self, X, reset)
+        named = reset or is_views(X) or _get_feature_names(X) is not None
         X = self._check_X(X, reset, finite)
         task = None
         if with_target and (self._needs_target() or (y is not None and self._may_use_target())):
-            y, is_real = validate_target(context, self, X, y)
+            y, is_real = validate_target(context, self, X, y, seen)
             task = TASK_REAL if is_real else TASK_CLASSES
         data = wrap(context, X, getattr(self, "view_feature_names_in_", None))
         if not isinstance(X, (dict, list)) and hasattr(self, "feature_names_in_"):
-            data.set_column_names(self.feature_names_in_)
+            if named or len(set(self.feature_names_in_)) == len(self.feature_names_in_):  # of two equal names, the place decides
+                data.set_column_names(self.feature_names_in_)
         if texts is not None and len(texts.columns):
             data.encode(texts, None if reset else self._model)
         if reset and getattr(self, "views", None) is not None:

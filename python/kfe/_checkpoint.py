@@ -23,7 +23,7 @@ def checkpoint(path: str | os.PathLike, every: float = 60, resume: bool = False)
     path : str or path
         The file. It is written whole or not at all.
     every : float, default=60
-        Seconds between two checkpoints; 0: after every iteration.
+        Seconds between two checkpoints; 0: as often as a twentieth of the time allows, which saving never exceeds.
     resume : bool, default=False
         Go on from the file if it exists. A file of a fit with other parameters or other data raises ``kfe.InputError``.
 

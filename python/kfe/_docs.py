@@ -84,7 +84,8 @@ _MISSING = Argument("missing", "str", "error", "{'error', 'mean', 'median', 'mos
 _ENCODE = Argument("encode", "Any", None, "'auto', list or None",
                    "Columns of X that hold categories: their names or numbers, or 'auto' for all that hold text. Each category of "
                    "the training rows becomes a column of zeros and ones; a category that new data has and they had not gives "
-                   "zeros and a warning. None: X is numbers.")
+                   "zeros and a warning. With 'auto', an ordered categorical column becomes the numbers 1, 2, ... of its categories. "
+                   "None: X is numbers.")
 _RUNNING = [
     Argument("random_state", "int | RandomState | None", None, "int or RandomState",
              "Seed of everything random. None is always the same seed."),

@@ -48,10 +48,43 @@ def _listed(columns: Any, X: Any) -> list[int]:
     return sorted(set(found))
 
 
-def _find_columns(encode: Any, X: Any) -> list[int]:
+def _find_columns(encode: Any, X: Any, ordered: Any = ()) -> list[int]:
     if isinstance(encode, str) and encode == "auto":
-        return [number for number in range(X.shape[1]) if _holds_text(X, number)]
+        return [number for number in range(X.shape[1]) if number not in ordered and _holds_text(X, number)]
     return _listed(encode, X)
+
+
+def _ordered_columns(encode: Any, X: Any) -> dict[int, list[str]]:
+    """The categories of the ordered columns of a DataFrame, in their order. A column that is named is encoded all the same."""
+    if not (isinstance(encode, str) and encode == "auto" and hasattr(X, "iloc")):
+        return {}
+    return {number: [str(value) for value in kind.categories] for number, kind in enumerate(X.dtypes) if getattr(kind, "ordered", False)}
+
+
+def _places(X: Any, number: int, categories: list[str]) -> np.ndarray:
+    """1, 2, ... by the place of each text among ordered categories; NaN where it is missing."""
+    known = {word: place for place, word in enumerate(categories, 1)}
+    places = np.empty(len(X))
+    for row, value in enumerate(_column(X, number)):
+        if not _is_missing(value) and str(value) not in known:
+            name = X.columns[number] if hasattr(X, "columns") else number
+            raise ValueError(f"column {name!r} of X holds {str(value)!r} in row {row}, which is not among the ordered categories of "
+                             f"the fit: {' < '.join(categories[:10])}{' < ...' if len(categories) > 10 else ''}")
+        places[row] = np.nan if _is_missing(value) else known[str(value)]
+    return places
+
+
+def _put_places(X: Any, ordered: dict[int, list[str]]) -> Any:
+    """X with numbers in its ordered columns."""
+    if ordered:
+        X = X.copy()
+    for number, categories in ordered.items():
+        places = _places(X, number, categories)
+        if hasattr(X, "iloc"):
+            X[X.columns[number]] = places
+        else:
+            X[:, number] = places
+    return X
 
 
 def _words(estimator, X: Any, number: int) -> list[str | None]:
@@ -87,7 +120,9 @@ def split_texts(estimator, X: Any, reset: bool) -> tuple[Any, Texts | None]:
     if X.ndim != 2:
         return X, None  # refused by the checks that follow
     if reset:
-        estimator._encoded_columns = _find_columns(encode, X)
+        estimator._ordered_columns = _ordered_columns(encode, X)
+        estimator._encoded_columns = _find_columns(encode, X, estimator._ordered_columns)
+    X = _put_places(X, {number: words for number, words in getattr(estimator, "_ordered_columns", {}).items() if number < X.shape[1]})
     columns = [number for number in estimator._encoded_columns if number < X.shape[1]]
     words = [_words(estimator, X, number) for number in columns]
     return _without_texts(X, columns), Texts(np.array(columns, np.int64), words)

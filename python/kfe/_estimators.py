@@ -33,8 +33,8 @@ RULE_EXAMPLE = """>>> import kfe
 >>> len(kfe.DirectionRule(like_kpls, dim=2).fit_transform(X, y))
 150""".splitlines()
 RULE_EXAMPLES = {
-    "Classifier": [*RULE_EXAMPLE[:-2], ">>> kfe.DirectionRuleClassifier(like_kpls, dim=2).fit(X, y).score(X, y) > 0.9",
-                   "True"],
+    "Classifier": [*RULE_EXAMPLE[:-2], ">>> model = kfe.DirectionRuleClassifier(like_kpls, dim=2, kernel=\"linear\").fit(X, y)",
+                   ">>> model.score(X, y) > 0.9", "True"],
     "Regressor": [*RULE_EXAMPLE[:-2],
                   ">>> kfe.DirectionRuleRegressor(like_kpls, dim=2).fit(X[:, :3], X[:, 3]).score(X[:, :3], X[:, 3]) > 0.8",
                   "True"],

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from ._arrays import OutMatrix, view
 from ._errors import UnsupportedError
-from ._lib import Explained, Matrix, lib
+from ._lib import Explained, Matrix, lib, shown
 from ._spec import options_text
 
 
@@ -26,7 +26,7 @@ class Table:
         return np.array(self.values, dtype=dtype)
 
     def __repr__(self) -> str:
-        return f"<Table {self.name}: {len(self.rows)} x {len(self.columns)}, {self.about}>"
+        return f"<Table {shown(self.name)}: {len(self.rows)} x {len(self.columns)}, {shown(self.about)}>"
 
     def to_dataframe(self):
         """The table as a pandas DataFrame with labels."""
@@ -50,7 +50,7 @@ class Explanation(Mapping):
         return len(self._tables)
 
     def __repr__(self) -> str:
-        return "<Explanation: " + ", ".join(self._tables) + ">"
+        return "<Explanation: " + ", ".join(map(shown, self._tables)) + ">"
 
     def to_dataframe(self):
         """All numbers as one pandas table with the columns table, row, column and value."""

@@ -2,13 +2,11 @@
 """Finds and loads libkfe."""
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 import pathlib
 import sys
 import warnings
-from collections.abc import Iterator
 
 from ._abi import (CANCEL_FN, KERNEL_FN, LOG_FN, OPTIONAL, PROGRESS_FN, PROTOTYPES, RULE_FN, EntryInfo, Explained, Matrix,
                    ParamInfo, PartInfo, declare)
@@ -40,6 +38,8 @@ def find_library() -> str:
     (conda), else the system's."""
     named = os.environ.get("KFE_LIBRARY")
     if named:
+        if not os.path.isabs(named):
+            raise ImportError(f"KFE_LIBRARY is '{named}', but code is loaded only from an absolute path; write the whole path of the library")
         return named
     for path in [HERE / "libkfe.so", *_built(), pathlib.Path(sys.prefix, "lib", INSTALLED)]:
         if path.is_file():
@@ -47,28 +47,10 @@ def find_library() -> str:
     return INSTALLED
 
 
-@contextlib.contextmanager
-def _sleeping_threads() -> Iterator[None]:
-    """OpenMP threads that wait for work sleep instead of spinning, unless the environment says how they wait.
-
-    An OpenMP runtime reads the variable while it is loaded, so it is set only for that time. A runtime that another
-    package loaded before stays as it is.
-    """
-    if any(name in os.environ for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME")):
-        yield
-        return
-    os.environ["OMP_WAIT_POLICY"] = "passive"
-    try:
-        yield
-    finally:
-        os.environ.pop("OMP_WAIT_POLICY", None)
-
-
 def load_library(path: str | None = None) -> ctypes.CDLL:
     path = path or find_library()
     try:
-        with _sleeping_threads():
-            library = ctypes.CDLL(path)
+        library = ctypes.CDLL(path)
     except OSError as error:
         raise ImportError(f"kfe needs its library, which cannot be loaded: {error}. Install it, build it, or name "
                           "it in the environment variable KFE_LIBRARY.") from None
@@ -77,6 +59,7 @@ def load_library(path: str | None = None) -> ctypes.CDLL:
     except AttributeError as error:
         raise ImportError(f"{path} is too old for this package: {error}") from None
     declare(library, {name: prototype for name, prototype in OPTIONAL.items() if hasattr(library, name)})
+    library.kfe_let_threads_sleep()  # another package may have loaded OpenMP, too late for OMP_WAIT_POLICY
     _warn_of_slow_blas(library)
     return library
 
@@ -89,3 +72,11 @@ def _warn_of_slow_blas(library: ctypes.CDLL) -> None:
 
 
 lib = load_library()
+
+
+def shown(text: str) -> str:
+    """Text of a file or of data as it may be printed: control characters, which a terminal would obey, are escaped."""
+    raw = text.encode(errors="replace")
+    buffer = ctypes.create_string_buffer(lib.kfe_escape(raw, None, 0) + 1)
+    lib.kfe_escape(raw, buffer, len(buffer))
+    return buffer.value.decode()

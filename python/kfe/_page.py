@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _tables as tables
 from ._context import Context
-from ._lib import EntryInfo, lib
+from ._lib import EntryInfo, lib, shown
 from ._spec import options_text
 
 
@@ -194,9 +194,9 @@ def table_html(rows: list[dict[str, Any]], most: int = 50) -> str:
     names = list(dict.fromkeys(name for row in rows for name in row))
 
     def cell(value: Any) -> str:
-        return html.escape(f"{value:.4g}" if isinstance(value, float) else "" if value is None else str(value))
+        return html.escape(f"{value:.4g}" if isinstance(value, float) else "" if value is None else shown(str(value)))
 
-    head = "".join(f"<th>{html.escape(str(name))}</th>" for name in names)
+    head = "".join(f"<th>{html.escape(shown(str(name)))}</th>" for name in names)
     body = "".join("<tr>" + "".join(f"<td>{cell(row.get(name))}</td>" for name in names) + "</tr>" for row in rows[:most])
     more = f"<p>and {len(rows) - most} more rows</p>" if len(rows) > most else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"

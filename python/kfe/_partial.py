@@ -2,6 +2,7 @@
 """partial_fit: estimators that are fitted block by block, from sums over the rows."""
 from __future__ import annotations
 
+import copy
 import re
 
 import numpy as np
@@ -13,6 +14,7 @@ from ._data import Data
 from ._errors import KfeError
 from ._lib import lib
 from ._spec import make_spec
+from ._target import SeenNumbers
 from ._validation import check_weights
 
 # Parameters that later blocks do not use: the random numbers choose landmarks in the first one.
@@ -80,17 +82,18 @@ class Partial:
             sums = Accumulator.new(context, make_spec(context, self))
             self._declared = None if classes is None else np.unique(np.asarray(classes))
             self._begun = self._deciding_params()
+            seen = SeenNumbers()
         else:
-            sums = self._sums
+            sums, seen = self._sums, copy.copy(vars(self).get("_seen", SeenNumbers()))
             self._check_same_params()
             self._check_same_classes(classes)
-        data = self._prepare(sums.context, X, y, reset=first)
+        data = self._prepare(sums.context, X, y, reset=first, seen=seen)
         try:
             self._check_declared()
             add_rows(sums, data, sample_weight)
         finally:
             data.free()
-        self._sums = sums
+        self._sums, self._seen = sums, seen
         self._forget_model()
         if "_all_classes" in vars(self):
             self.classes_ = self._all_classes
@@ -141,7 +144,7 @@ class Partial:
 
     def _forget_fit(self) -> None:
         self._forget_model()
-        for name in ("_sums", "_begun", "classes_", "_all_classes", "_block_classes", "_declared"):
+        for name in ("_sums", "_seen", "_begun", "classes_", "_all_classes", "_block_classes", "_declared"):
             vars(self).pop(name, None)
 
     def _finish(self) -> None:

@@ -63,8 +63,8 @@ class CrossValidation(Report):
         return pandas.DataFrame([_split_row(split) for split in self["splits"]])
 
     def settings(self):
-        """One row per setting of the grid: its parameters, mean and standard deviation of each metric on the splits that
-        settings were compared on and, for real targets, ``rmsecv`` and ``q2``."""
+        """One row per setting of the grid: its parameters, mean, standard error and standard deviation of each metric on
+        the splits that settings were compared on and, for real targets, ``rmsecv`` and ``q2``."""
         import pandas
         rows = [{**row["setting"], **_summary(row), **{key: row[key] for key in ("rmsecv", "q2") if key in row}}
                 for row in self["settings"]]
@@ -80,7 +80,7 @@ class Comparison(Report):
         return [{"label": method["label"], **_summary(method), "seconds": method["seconds"]} for method in self["methods"]]
 
     def to_dataframe(self):
-        """One row per method: mean and standard deviation of each metric, and the seconds it took."""
+        """One row per method: mean, standard error and standard deviation over splits of each metric, and the seconds it took."""
         import pandas
         rows = [{"label": method["label"], **_summary(method), "seconds": method["seconds"]} for method in self["methods"]]
         return pandas.DataFrame(rows).set_index("label")
@@ -130,4 +130,5 @@ def _split_row(split: dict[str, Any]) -> dict[str, Any]:
 
 
 def _summary(method: dict[str, Any]) -> dict[str, float]:
-    return {f"{name}_{part}": values[part] for name, values in method["metrics"].items() for part in ("mean", "sd")}
+    return {f"{name}_{part}": values[part] for name, values in method["metrics"].items()
+            for part in ("mean", "standard_error", "sd")}

@@ -14,6 +14,7 @@ from ._data import TASK_REAL
 from ._lib import lib
 
 CLASSES, REAL, EITHER = "classes", "real", "either"
+MOST_NUMBER_CLASSES = 20  # more different whole numbers are real values (kfe_guess_task)
 KINDS = {"auto": EITHER, "classify": CLASSES, "regress": REAL}
 
 
@@ -28,8 +29,37 @@ def count_rows(X: Any) -> int:
     return len(first) if isinstance(first, list) else first.shape[0]
 
 
-def validate_target(context: Context, estimator, X, y) -> tuple[np.ndarray, bool]:
-    """y as an array, and whether it contains real values."""
+class SeenNumbers:
+    """The numbers in the targets of blocks: as many as decide whether they are classes or real values."""
+
+    def __init__(self) -> None:
+        self.values = np.empty(0)
+        self.floating = False
+        self.real: bool | None = None  # what the first block was taken as; None: it had no numbers
+
+    def add(self, context: Context, values: np.ndarray, floating: bool) -> bool:
+        """Whether a block is real values, by the rule for all blocks so far; refuses what one array of them all would not be."""
+        values = np.concatenate([self.values, values])
+        fractional = values[values != np.floor(values)]
+        self.values = fractional[:1] if len(fractional) else np.unique(values)[:MOST_NUMBER_CLASSES + 1]
+        self.floating = self.floating or floating
+        real = _ask(context, self.values, self.floating)
+        if self.real is None:
+            self.real = real
+        elif self.real != real:
+            raise ValueError("the targets of the first blocks were taken as classes, but with those of the other blocks they are real "
+                             "values: more than 20 different whole numbers, fractional, or of a floating-point type; set "
+                             "task='classify' if they are classes, or task='regress'")
+        return real
+
+    def merge(self, context: Context, other: "SeenNumbers") -> None:
+        """Adds the blocks of another; both were taken as something already."""
+        if other.real is not None:
+            self.add(context, other.values, other.floating)
+
+
+def validate_target(context: Context, estimator, X, y, seen: SeenNumbers | None = None) -> tuple[np.ndarray, bool]:
+    """y as an array, and whether it contains real values; `seen` are the blocks before, to which it is added."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     kind = estimator._target_kind()
@@ -43,17 +73,21 @@ def validate_target(context: Context, estimator, X, y) -> tuple[np.ndarray, bool
         y = y.toarray() if issparse(y) else y
     if len(y) != count_rows(X):
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{count_rows(X)}, {len(y)}]")
-    return y, kind == REAL or (kind == EITHER and _is_real(context, y))
+    return y, kind == REAL or (kind == EITHER and _is_real(context, y, seen or SeenNumbers()))
 
 
-def _is_real(context: Context, y: np.ndarray) -> bool:
+def _is_real(context: Context, y: np.ndarray, seen: SeenNumbers) -> bool:
     """Text and booleans are classes, several columns are real values, and for numbers the library decides."""
     if y.ndim == 2 and y.shape[1] > 1:
         return True
     if y.dtype.kind not in "iuf":
         return False
-    values = np.ascontiguousarray(y.ravel(), np.float64)
-    task = lib.kfe_guess_task(context.pointer, len(values), values.ctypes.data, int(y.dtype.kind == "f"))
+    return seen.add(context, np.asarray(y.ravel(), np.float64), y.dtype.kind == "f")
+
+
+def _ask(context: Context, values: np.ndarray, floating: bool) -> bool:
+    values = np.ascontiguousarray(values, np.float64)
+    task = lib.kfe_guess_task(context.pointer, len(values), values.ctypes.data, int(floating))
     context.check(0)  # issues the warning
     return task == TASK_REAL
 

@@ -19,6 +19,7 @@ from ._accumulator import Accumulator
 from ._errors import InputError, UnsupportedError
 from ._partial import add_rows, can_accumulate
 from ._spec import make_spec
+from ._target import SeenNumbers
 from ._validation import check_weights
 
 __all__ = ["fit", "predict", "transform"]
@@ -62,8 +63,7 @@ def fit(estimator, X, y=None, *, sample_weight=None, sample: int | None = None, 
     sums = [delayed(_add)(started, model, *part) for part in parts]
     while len(sums) > 1:
         sums = [delayed(_merge)(sums[k:k + split_every]) for k in range(0, len(sums), split_every)]
-    content, classes, columns = compute(sums[0])[0]
-    return _adopt(estimator, content, classes, columns)
+    return _adopt(estimator, *compute(sums[0])[0])
 
 
 def transform(estimator, X):
@@ -193,36 +193,38 @@ def _take(rows, target, weights, count: int, seed: int):
 
 
 def _add(started: bytes, estimator, rows, target, weights):
-    """The sums of one partition, its labels and what it says about columns."""
+    """The sums of one partition, its labels, the numbers in its targets and what it says about columns."""
     sums = Accumulator.from_bytes(started)
     if rows.shape[0] == 0:
-        return sums.to_bytes(), None, None
-    model = copy.deepcopy(estimator)
-    data = model._prepare(sums.context, rows, target, reset=True)
+        return sums.to_bytes(), None, SeenNumbers(), None
+    model, seen = copy.deepcopy(estimator), SeenNumbers()
+    data = model._prepare(sums.context, rows, target, reset=True, seen=seen)
     try:
         add_rows(sums, data, weights)
     finally:
         data.free()
     columns = {name: value for name, value in vars(model).items() if name.endswith("_in_")}
-    return sums.to_bytes(), vars(model).get("_all_classes"), columns
+    return sums.to_bytes(), vars(model).get("_all_classes"), seen, columns
 
 
 def _merge(parts):
-    whole = Accumulator.from_bytes(parts[0][0])
-    for content, _, _ in parts[1:]:
+    whole, seen = Accumulator.from_bytes(parts[0][0]), SeenNumbers()
+    for _, _, numbers, _ in parts:
+        seen.merge(whole.context, numbers)
+    for content, _, _, _ in parts[1:]:
         whole.merge(Accumulator.from_bytes(content))
-    classes = [c for _, c, _ in parts if c is not None]
-    columns = next((c for _, _, c in parts if c is not None), None)
-    return whole.to_bytes(), np.unique(np.concatenate(classes)) if classes else None, columns
+    classes = [c for _, c, _, _ in parts if c is not None]
+    columns = next((c for _, _, _, c in parts if c is not None), None)
+    return whole.to_bytes(), np.unique(np.concatenate(classes)) if classes else None, seen, columns
 
 
-def _adopt(estimator, content: bytes, classes, columns):
+def _adopt(estimator, content: bytes, classes, seen: SeenNumbers, columns):
     for name, value in (columns or {}).items():
         setattr(estimator, name, value)
     estimator._declared = None
     if classes is not None:
         estimator._all_classes = estimator.classes_ = classes
-    estimator._sums = Accumulator.from_bytes(content)
+    estimator._sums, estimator._seen = Accumulator.from_bytes(content), seen
     estimator._begun = estimator._deciding_params()
     estimator._model  # makes the model now, so that failures appear here
     return estimator

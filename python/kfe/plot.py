@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ._drawing import GREY, axes_for, draw_panel
+from ._lib import shown
 from ._page import Source
 
 __all__ = ["Display", "ScoresDisplay", "ScreeDisplay", "PathDisplay", "RocDisplay", "PrecisionRecallDisplay",
@@ -68,7 +69,7 @@ class Display:
         return pandas.DataFrame(columns)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.description['caption']}>"
+        return f"<{type(self).__name__}: {shown(self.description['caption'])}>"
 
     @classmethod
     def _draw(cls, source: Source, ax, *kinds: str):

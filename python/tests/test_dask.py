@@ -93,3 +93,14 @@ def test_refusals(rows):
         kfe.dask.fit(kfe.OC(class_weight="balanced"), da.from_array(x, chunks=(100, 5)), y)
     with pytest.raises(ValueError, match="all weights are zero"):
         kfe.dask.fit(kfe.KPCA(landmarks=9), da.from_array(x, chunks=(100, 5)), sample_weight=np.zeros(600))
+
+
+@pytest.mark.parametrize("y, chunk", [(np.arange(600) // 15, 150), (np.r_[np.zeros(300, int), np.arange(300)], 300)],
+                         ids=["too many together", "too many in one partition"])
+def test_partitions_that_are_classes_alone_but_not_together_are_refused(cluster, rows, y, chunk):
+    import kfe.dask
+    x, y = da.from_array(rows[0], chunks=(chunk, 5)), da.from_array(y, chunks=chunk)
+    with pytest.raises(Exception, match="task='classify'.*task='regress'"):
+        kfe.dask.fit(kfe.PLS(dim=2), x, y)
+    agree(kfe.PLS(dim=2, task="regress").fit(rows[0], y.compute()).transform(rows[0]),
+          kfe.dask.fit(kfe.PLS(dim=2, task="regress"), x, y).transform(rows[0]))

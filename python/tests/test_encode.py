@@ -83,6 +83,29 @@ def test_missing_categories_follow_missing():
                                   kfe.KFD(**KFD, encode="auto").fit_transform(filled, y))
 
 
+def test_ordered_categories_are_their_places():
+    """As in R; a column that is named is encoded by zeros and ones."""
+    X, y = frame()
+    order = ["S", "M", "L", "XL"]
+    ordered = X.assign(size=pd.Categorical(X["size"].astype(str), order, ordered=True))
+    numbers = X.assign(size=[order.index(word) + 1.0 for word in X["size"]])
+    model = kfe.KFD(**KFD, encode="auto").fit(ordered, y)
+    other = kfe.KFD(**KFD, encode="auto").fit(numbers, y)
+    np.testing.assert_array_equal(model.transform(ordered), other.transform(numbers))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).transform(ordered), model.transform(ordered))
+    new, places = frame(5, seed=3)[0], numbers.iloc[:5].copy()
+    places["x"], places["color"], places["z"] = new["x"], new["color"], new["z"]
+    places["size"] = [4.0, 3.0, 2.0, 1.0, 4.0]
+    new["size"] = ["XL", "L", "M", "S", "XL"]
+    np.testing.assert_array_equal(model.transform(new), other.transform(places))
+    with pytest.raises(ValueError, match="column 'size' of X holds 'XXL' in row 1, which is not among .*: S < M < L < XL"):
+        model.transform(new.assign(size=["S", "XXL", "M", "S", "S"]))
+    with pytest.raises(ValueError, match="missing|NaN"):
+        model.transform(new.assign(size=["S", None, "M", "S", "S"]))
+    named = kfe.KFD(**KFD, encode=["color", "size"])
+    np.testing.assert_array_equal(named.fit_transform(ordered, y), named.fit_transform(X, y))
+
+
 def test_what_cannot_be_encoded_is_refused():
     X, y = frame()
     with pytest.raises(ValueError, match="encode='auto'"):

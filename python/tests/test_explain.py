@@ -180,8 +180,8 @@ def test_tables_have_labels():
 def test_a_metric_mixes_the_columns(tmp_path):
     """A linear method behind a metric with fewer columns saves, has coefficients on the columns, but no loadings."""
     x, y = problem()
-    kfe.PCA(dim=3, scale="none").fit(x).save(tmp_path / "metric.kfe")
-    model = kfe.PLSRegressor(dim=2, learner="ls", metric=str(tmp_path / "metric.kfe")).fit(x, y)
+    kfe.PCA(dim=3, scale="none").fit(x).save(tmp_path / "distance.kfe")
+    model = kfe.PLSRegressor(dim=2, learner="ls", distance=str(tmp_path / "distance.kfe")).fit(x, y)
     model.save(tmp_path / "m.kfe")
     with pytest.warns(kfe.KfeWarning):
         np.testing.assert_allclose(x @ model.coef_.T + model.intercept_, model.predict(x).reshape(60, 1), rtol=1e-9)

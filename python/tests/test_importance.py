@@ -22,8 +22,8 @@ MODELS = [
     kfe.KPLSRegressor(dim=3, kernel=["rbf", "linear"], learner="ls", scale="standard"),
     lambda: kfe.PLSRegressor(dim=3, learner="svm", scale="standard"),
     lambda: kfe.KPLSRegressor(dim=4, kernel="sigmoid:gamma=0.01", learner="ls", scale="standard"),
-    lambda: kfe.RFMRegressor(scale="standard", metric="full", iterations=2, held_out=0),
-    lambda: kfe.RFMRegressor(scale="standard", metric="diagonal", iterations=2, held_out=0),
+    lambda: kfe.RFMRegressor(scale="standard", distance="full", iterations=2, held_out=0),
+    lambda: kfe.RFMRegressor(scale="standard", distance="diagonal", iterations=2, held_out=0),
 ]
 
 

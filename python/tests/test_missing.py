@@ -58,10 +58,11 @@ def test_a_saved_model_fills_in(gaps, tmp_path):
 
 
 def test_views_with_gaps(gaps):
+    """The number of features is given: folds that choose it fill gaps by their own rows."""
     views = {"sepal": pd.DataFrame(gaps[0][:, :2], columns=["l", "w"]), "petal": gaps[0][:, 2:]}
-    model = kfe.KPLSClassifier(missing="mean", n_threads=1).fit(views, gaps[1])
+    model = kfe.KPLSClassifier(dim=4, missing="mean", n_threads=1).fit(views, gaps[1])
     filled = SimpleImputer().fit_transform(gaps[0])
-    plain = kfe.KPLSClassifier(n_threads=1).fit({"sepal": filled[:, :2], "petal": filled[:, 2:]}, gaps[1])
+    plain = kfe.KPLSClassifier(dim=4, n_threads=1).fit({"sepal": filled[:, :2], "petal": filled[:, 2:]}, gaps[1])
     np.testing.assert_allclose(model.transform(views), plain.transform({"sepal": filled[:, :2], "petal": filled[:, 2:]}), atol=1e-9)
 
 

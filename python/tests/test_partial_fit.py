@@ -111,3 +111,48 @@ def test_classes_of_another_kind_are_refused(rows, labels, classes):
     model = kfe.OC().partial_fit(x[:30], labels, classes=np.unique(labels))
     with pytest.raises(ValueError, match="was different"):
         model.partial_fit(x[:30], labels, classes=classes)
+
+
+# ---- classes or real values ----
+
+def in_blocks(y, *sizes):
+    """A transformer that takes either, fitted on blocks of these targets."""
+    x = np.random.default_rng(0).normal(size=(len(y), 3))
+    model = kfe.PLS(dim=2)
+    for part in np.split(np.arange(len(y)), np.cumsum(sizes)[:-1]):
+        model.partial_fit(x[part], y[part])
+    return model, kfe.PLS(dim=2).fit(x, y), x
+
+
+@pytest.mark.filterwarnings("ignore::kfe.KfeWarning")
+@pytest.mark.parametrize("y", [np.arange(60) % 7, np.r_[np.arange(30), np.arange(30) % 5], np.arange(60) / 7,
+                               np.r_[np.arange(30) / 7, np.arange(30) % 4], (np.arange(60) % 4).astype(float)],
+                         ids=["few", "many, then few", "fractional", "fractional, then whole", "whole, of a floating type"])
+def test_numbers_in_blocks_are_taken_as_those_of_one_fit(y):
+    found, whole, x = in_blocks(y, 30, 30)
+    assert hasattr(found, "classes_") == hasattr(whole, "classes_")
+    agree(whole.transform(x), found.transform(x))
+
+
+@pytest.mark.parametrize("y, sizes", [(np.arange(60) % 30, (15, 15, 30)), (np.arange(60), (15, 45))])
+def test_classes_that_become_too_many_in_later_blocks_are_refused(y, sizes):
+    with pytest.warns(kfe.KfeWarning), pytest.raises(ValueError, match="first blocks were taken as classes.*task='classify'.*task='regress'"):
+        in_blocks(y, *sizes)
+
+
+def test_a_block_that_is_refused_leaves_no_trace():
+    x = np.random.default_rng(0).normal(size=(60, 3))
+    model = kfe.PLS(dim=2).partial_fit(x[:30], np.arange(30) % 3)
+    with pytest.raises(ValueError, match="task='classify'"), pytest.warns(kfe.KfeWarning):
+        model.partial_fit(x, np.arange(60))
+    model = pickle.loads(pickle.dumps(model)).partial_fit(x[30:], np.arange(30) % 3)
+    agree(kfe.PLS(dim=2).fit(x, np.arange(60) % 3).transform(x), model.transform(x))
+
+
+@pytest.mark.parametrize("task", ["classify", "regress"])
+def test_a_task_that_is_given_holds_for_all_blocks(task):
+    x, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 30
+    model = kfe.PLS(dim=2, task=task)
+    for part in np.array_split(np.arange(60), 4):
+        model.partial_fit(x[part], y[part])
+    agree(kfe.PLS(dim=2, task=task).fit(x, y).transform(x), model.transform(x))

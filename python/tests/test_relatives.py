@@ -47,7 +47,7 @@ def test_gkdr_is_its_formula(ridge):
     y = (y - y.mean(axis=0)) / y.std(axis=0)
     for label_kernel, h in (("linear", y @ y.T), ("rbf:gamma=0.7", np.exp(-0.7 * cdist(y, y, "sqeuclidean")))):
         values, vectors = np.linalg.eigh(gradient_matrix(x, h, 0.3, ridge))
-        ours = kfe.GKDR(dim=3, kernel="rbf:gamma=0.3", ridge=ridge, label_kernel=label_kernel).fit(x, y)
+        ours = kfe.GKDR(dim=3, kernel="rbf:gamma=0.3", iterations=1, ridge=ridge, label_kernel=label_kernel).fit(x, y)
         same_up_to_signs(ours.transform(x), x @ vectors[:, ::-1][:, :3])
         np.testing.assert_allclose(ours.eigenvalues_, values[::-1][:3], rtol=1e-8)
 
@@ -65,7 +65,7 @@ def test_gkdr_finds_what_changes_only_the_spread():
         kfe.GKDR(label_kernel="sigmoid").fit(x, y)
 
 
-@pytest.mark.parametrize("iterations", [1, 4])
+@pytest.mark.parametrize("iterations", ["auto", 1, 4])
 def test_gkdr_finds_a_planted_plane(iterations):
     rng = np.random.default_rng(2)
     plane = np.linalg.qr(rng.normal(size=(12, 2)))[0]
@@ -75,6 +75,46 @@ def test_gkdr_finds_a_planted_plane(iterations):
     ours = kfe.GKDR(dim=2, iterations=iterations).fit(x, y)
     found = np.linalg.lstsq(x, ours.transform(x), rcond=None)[0]
     assert angle(found, plane) < (10 if iterations == 1 else 5)
+
+
+def fifty_columns(n, seed=0):
+    rng = np.random.default_rng(seed)
+    plane = np.linalg.qr(rng.normal(size=(50, 2)))[0]
+    x = rng.normal(size=(n, 50))
+    target = x @ plane[:, 0] + (x @ plane[:, 1]) ** 2
+    return x, target + 0.1 * target.std() * rng.normal(size=n), plane
+
+
+def test_gkdr_walks_down_to_a_plane_in_many_columns():
+    """One step misses it by more than 25 degrees: its regression is fitted in all columns."""
+    x, y, plane = fifty_columns(500)
+    assert angle(kfe.GKDR(dim=2, iterations=1).fit(x, y).components_.T, plane) > 25
+    ours = kfe.GKDR(dim=2).fit(x, y)
+    assert angle(ours.components_.T, plane) < 20
+    assert ours.steps_ == 8 and ours.width_ in (1, 1.75)
+
+
+def test_gkdr_takes_one_step_where_more_do_not_pay():
+    """The target depends on all columns alike, so that no direction may be left out before the end."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(80, 3))
+    ours = kfe.GKDR(dim=3).fit(x, (x ** 2).sum(axis=1))
+    assert ours.steps_ == 1
+
+
+def test_gkdr_does_not_depend_on_the_order_of_rows_or_on_offsets():
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(80, 6))
+    y = np.sin(x[:, 0] + x[:, 1]) + x[:, 2] ** 2 + 0.1 * rng.normal(size=80)
+    order = rng.permutation(80)
+    found = kfe.GKDR(dim=2, scale="none").fit(x, y).components_.T
+    assert angle(kfe.GKDR(dim=2, scale="none").fit(x[order], y[order]).components_.T, found) < 1e-4
+    assert angle(kfe.GKDR(dim=2, scale="none").fit(x + 100, y).components_.T, found) < 1e-4
+
+
+def test_gkdr_keeps_a_width_that_was_given():
+    x, y, _ = fifty_columns(300)
+    assert kfe.GKDR(dim=2, kernel="rbf:gamma=0.02").fit(x, y).width_ == 1
 
 
 # ---- lfda and klfda ----

@@ -107,7 +107,7 @@ def test_the_users_estimator_stays_as_it_was(iris):
         warnings.simplefilter("error")
         best = kfe.cv(estimator, frame, iris[1], folds=3, refit=True).best_estimator_
         kfe.compare([estimator, estimator], frame, iris[1], folds=3)
-        assert best.score(frame, iris[1]) == 1
+        assert best.score(frame, iris[1]) > 0.9
     assert vars(estimator) == before
 
 

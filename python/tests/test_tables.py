@@ -62,7 +62,7 @@ def test_former_names_are_understood():
     """Every alias of the tables works in the constructor and in set_params; the signature has current names only."""
     seen = set()
     for name, entry in _tables.ESTIMATORS.items():
-        for row in entry.params:
+        for row in (*entry.params, *_tables.FIT_OPTIONS):
             if row.alias is None:
                 continue
             former, today = _tables.python_name(row.alias), _tables.python_name(row.name)
@@ -77,7 +77,7 @@ def test_former_names_are_understood():
             with pytest.raises(TypeError, match=f"{former} is the former name of {today}"):
                 made(**{former: value, today: value})
             seen.add(former)
-    assert {"machine_C", "max_rounds"} <= seen
+    assert {"machine_C", "max_rounds", "metric"} <= seen
     with pytest.raises(TypeError, match="no parameter 'machine_D'"):
         kfe.MKL(machine_D=1)
 

@@ -34,6 +34,7 @@ def run(*command, **environment):
     return done.stdout
 
 
+@pytest.mark.skipif("KFE_TEST_ALL" not in os.environ, reason="compiles the library anew: only in ./test.sh --all")
 @pytest.mark.skipif(not (SOURCE / "pyproject.toml").is_file(), reason="not in the source tree")
 @pytest.mark.skipif(not pypi_is_reachable(), reason="PyPI cannot be reached")
 def test_wheel(tmp_path):

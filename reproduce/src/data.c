@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "reproduce/src/prepare.h"
+#include "system/system.h"
 
 /* ---- settings as option strings ---- */
 
@@ -88,7 +88,7 @@ static kfe_status find_file(kfe_context *ctx, const rep_use *use, const char *na
         put_path(&path, use, name);
         rep_text_puts(&path, endings[i]);
         REP_TRY(rep_text_take(ctx, &path, out));
-        if (access(*out, F_OK) != 0) {
+        if (kfe_i_path_look(*out, NULL) == KFE_PATH_NOTHING) {
             free(*out);
             *out = NULL;
         }

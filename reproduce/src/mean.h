@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compute means and standard deviations of numbers that arrive one by one, and read a clock. */
+/* Compute means and standard deviations of numbers that arrive one by one. */
 #ifndef REP_MEAN_H
 #define REP_MEAN_H
 
@@ -16,10 +16,5 @@ void rep_mean_add(rep_mean *sum, double value);
 double rep_mean_value(const rep_mean *sum);
 /* With n − 1 in the denominator; NaN with fewer than two values. */
 double rep_mean_sd(const rep_mean *sum);
-
-/* Seconds on a clock that only moves forward. */
-double rep_seconds(void);
-/* Processor seconds of this process over all its threads; other programs do not count. */
-double rep_processor_seconds(void);
 
 #endif

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "system/system.h"
 
 /* ---- names ---- */
 
@@ -52,7 +53,7 @@ kfe_status rep_output_make(const rep_plan *plan, const char *folder)
 
     if (!*folder)
         return KFE_OK;
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    if (!kfe_i_make_folder(folder))
         return rep_fail(plan->ctx, KFE_EIO, "%s: cannot create this folder: %s", folder, strerror(errno));
     put_stem(&path, plan, folder);
     rep_text_puts(&path, ".csv");

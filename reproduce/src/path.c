@@ -8,6 +8,7 @@
 
 #include "reproduce/src/mean.h"
 #include "reproduce/src/roc.h"
+#include "system/system.h"
 
 /* ---- one model ---- */
 
@@ -155,7 +156,7 @@ static kfe_status measure_model(const rep_cell *cell, const kfe_data *train, con
     kfe_status status = KFE_OK;
     const char *record = rep_string(cell->column, "record");
     kfe_model *model = NULL;
-    double began = rep_processor_seconds();
+    double began = kfe_i_processor_seconds();
 
     REP_TRY(kfe_fit(cell->ctx, cell->spec, train, &model));
     const fitted f = {.ctx = cell->ctx,
@@ -163,7 +164,7 @@ static kfe_status measure_model(const rep_cell *cell, const kfe_data *train, con
                       .train = train,
                       .test = test,
                       .length = length,
-                      .seconds = rep_processor_seconds() - began};
+                      .seconds = kfe_i_processor_seconds() - began};
     if (cell->points)
         REP_TRY(rep_roc_measure(cell->ctx, model, test, cell->points, out));
     else

@@ -14,6 +14,7 @@
 #include "reproduce/src/path.h"
 #include "reproduce/src/report.h"
 #include "reproduce/src/separation.h"
+#include "system/system.h"
 
 int rep_entry_at(int index, rep_entry *out)
 {
@@ -258,12 +259,12 @@ static kfe_status note_failure(run *r, kfe_status status)
 
 static kfe_status compute_cell(run *r, const rep_cell *cell)
 {
-    double began = rep_seconds();
+    double began = kfe_i_clock();
     kfe_status status = rep_plan_is_assessed(&r->plan) ? assess_cell(r, cell)
                         : r->plan.kind == REP_SCATTER  ? scatter_cell(r, cell)
                                                        : path_cell(r, cell);
 
-    r->report.items[r->first].seconds = rep_seconds() - began;
+    r->report.items[r->first].seconds = kfe_i_clock() - began;
     r->computed += status == KFE_OK;
     return status == KFE_OK ? KFE_OK : note_failure(r, status);
 }
@@ -347,7 +348,7 @@ static kfe_status run_row(run *r)
             r->point_index = p;
             r->place.point = rep_plan_point(&r->plan, p);
             r->place.column = json_array_get(r->plan.columns, c);
-            REP_TRY(kfe_checkpoint(r->ctx, "reproducing", r->done++, r->total));
+            REP_TRY(kfe_progress(r->ctx, "reproducing", r->done++, r->total));
             if (is_wanted(r->settings->column, r->place.column))
                 REP_TRY(run_cell(r));
         }

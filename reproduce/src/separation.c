@@ -79,7 +79,7 @@ static kfe_status neighbour_accuracy(kfe_context *ctx, const kfe_data *data, con
 
     for (int64_t i = 0; i < features->rows; i++) {
         int64_t nearest = nearest_other(features, i);
-        REP_TRY(kfe_checkpoint(ctx, "finding neighbours", i, features->rows));
+        REP_TRY(kfe_progress(ctx, "finding neighbours", i, features->rows));
         right += nearest >= 0 && kfe_data_class_of(data, nearest) == kfe_data_class_of(data, i);
     }
     *out = features->rows > 1 ? (double)right / (double)features->rows : NAN;

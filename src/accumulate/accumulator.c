@@ -6,7 +6,7 @@
 
 #include "accumulate/weigh.h"
 #include "core/memory.h"
-#include "data/classes.h"
+#include "data/target/classes.h"
 
 /* Rows whose columns are computed at a time. */
 enum { PIECE_ROWS = 4096 };
@@ -211,7 +211,7 @@ static kfe_status add_in_pieces(kfe_accumulator *a, const kfe_data *data, const 
     KFE_ALLOC(a->ctx, index, PIECE_ROWS);
     for (int64_t first = 0; first < rows; first += PIECE_ROWS) {
         int64_t count = rows - first < PIECE_ROWS ? rows - first : PIECE_ROWS;
-        KFE_TRY(kfe_i_checkpoint(a->ctx, "adding rows", first, rows));
+        KFE_TRY(kfe_i_progress(a->ctx, "adding rows", first, rows));
         for (int64_t i = 0; i < count; i++)
             index[i] = first + i;
         KFE_TRY(kfe_i_data_gather(a->ctx, data, index, count, &piece));
@@ -350,7 +350,7 @@ static kfe_status check_alike(const kfe_accumulator *a, const kfe_accumulator *b
     if (a->sums.task != b->sums.task || a->sums.targets != b->sums.targets)
         return kfe_i_fail(a->ctx, KFE_EINPUT,
                           "the targets of one accumulator are %s, those of the other %s, or their numbers "
-                          "differ",
+                          "differ; if they are the same in truth, say {task=classify} or {task=regress}",
                           task_word(a->sums.task), task_word(b->sums.task));
     if (!same_views(a->map, b->map) && a->map->projector == KFE_PROJECT_IDENTITY)
         return kfe_i_fail(a->ctx, KFE_EINPUT, "the accumulators have %lld and %lld columns",

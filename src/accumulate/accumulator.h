@@ -3,7 +3,7 @@
 #ifndef KFE_ACCUMULATE_ACCUMULATOR_H
 #define KFE_ACCUMULATE_ACCUMULATOR_H
 
-#include "data/sums.h"
+#include "data/sums/sums.h"
 #include "model/model.h"
 #include "model/spec.h"
 
@@ -15,10 +15,10 @@ struct kfe_accumulator {
     double count;       /* rows that were added: sums.rows, unless they have weights */
     int weighted;       /* some rows had weights */
     int sparse;         /* all rows so far were in csr tables */
-    char **class_names; /* sums.classes of them, in the order of data/classes.h */
+    char **class_names; /* sums.classes of them, in the order of data/target/classes.h */
     kfe_i_table sample; /* summed columns of some rows of the start, for ridge=auto; no rows: none */
-    const kfe_data
-        *centres; /* while it starts: rows whose class means are the landmarks; NULL: those of the start */
+    const kfe_data *
+        centres; /* while it starts: rows that a method makes synthetic points of; NULL: those of the start */
     int keeps_rows; /* the rows are kept beside (pursue.h), and the map's landmarks are replaced by what the method picks */
     const kfe_i_solution *
         solved; /* while it finishes: the map's features are those of this solution; NULL: the method is run */
@@ -37,9 +37,9 @@ kfe_status kfe_i_accumulator_open(kfe_context *ctx, const kfe_spec *spec, int ke
 kfe_status kfe_i_accumulator_check_rows(const kfe_accumulator *sums, const kfe_data *rows);
 /* Fails if there is one class where two are needed. */
 kfe_status kfe_i_accumulator_check_classes(const kfe_accumulator *sums);
-/* The map with these landmarks, one table per view, which are taken, and coefficients (rows × dim), which are taken too. */
-void kfe_i_accumulator_replace_landmarks(kfe_model *map, kfe_i_table *landmarks, int64_t rows,
-                                         double *coefficients, int64_t dim);
+/* The map on this support, one table per view, with these coefficients (rows × dim); both are taken. */
+void kfe_i_accumulator_replace_support(kfe_model *map, kfe_i_table *support, int64_t rows,
+                                       double *coefficients, int64_t dim);
 /* Sums over no rows, of the columns that the map has now; the classes stay. */
 kfe_status kfe_i_accumulator_sum_again(kfe_accumulator *sums);
 /* Makes the map and the sample from these rows, and begins the sums. */

@@ -12,7 +12,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "kernel/expansion.h"
-#include "model/moments.h"
+#include "method/shared/moments.h"
 
 typedef struct finishing {
     kfe_context *ctx;
@@ -250,9 +250,10 @@ cleanup:
 }
 
 /* The summed columns of the landmarks: κ(S, S)·T. */
-static kfe_status make_marks(finishing *f)
+static kfe_status make_marks(void *state, const double **out)
 {
     kfe_status status = KFE_OK;
+    finishing *f = state;
     const kfe_model *map = f->from->map;
     kfe_i_table *supports = NULL;
 
@@ -261,6 +262,7 @@ static kfe_status make_marks(finishing *f)
     for (int v = 0; v < map->view_count; v++)
         supports[v] = map->views[v].support; /* borrowed */
     KFE_TRY(kfe_i_expand(f->ctx, &map->kernels, supports, supports, map->coefficients, map->dim, f->marks));
+    *out = f->marks;
 cleanup:
     kfe_i_free(f->ctx, supports);
     return status;
@@ -307,21 +309,17 @@ static kfe_status run_method(finishing *f)
     kfe_status status = KFE_OK;
     const kfe_accumulator *a = f->from;
     kfe_i_target sample_target = a->sample_target;
-    kfe_i_sum_problem problem = {.sums = &f->sums};
+    kfe_i_fit_source source = {
+        .sums = &f->sums, .marks = make_marks, .marks_state = f, .mark_count = a->map->rows};
 
     if (a->solved)
         return take_solved(f);
     sample_target.class_count = f->sums.classes;
     if (a->sample.rows > 0) {
-        problem.sample = &a->sample;
-        problem.sample_target = &sample_target;
+        source.sample = &a->sample;
+        source.sample_target = &sample_target;
     }
-    if (a->spec->method->takes_marks) {
-        KFE_TRY(make_marks(f));
-        problem.marks = f->marks;
-        problem.landmarks = a->map->rows;
-    }
-    KFE_TRY(a->spec->method->fit_sums(f->ctx, &problem, a->spec->settings, &f->solution));
+    KFE_TRY(a->spec->method->fit(f->ctx, &source, a->spec->settings, &f->solution));
     if (f->solution.kind == KFE_SOLUTION_IDENTITY)
         return kfe_i_sums_copy(&f->sums, &f->features);
     if (f->solution.kind == KFE_SOLUTION_DUAL)
@@ -355,14 +353,27 @@ cleanup:
 /* What kfe_fit keeps of linear methods, and wherever there is a learner (model/fit.c). */
 static kfe_status learn_moments(finishing *f)
 {
+    kfe_status status = KFE_OK;
     int linear = f->solution.kind == KFE_SOLUTION_PRIMAL && f->model->projector == KFE_PROJECT_LINEAR;
-
     int identity = f->solution.kind == KFE_SOLUTION_IDENTITY && !f->from->solved;
+    kfe_i_column_sums columns = {.cols = f->sums.cols, .means = f->sums.mean};
+    double *squares = NULL;
+    double *cross = NULL;
 
     if (identity || (!linear && !f->from->spec->learner))
         return KFE_OK;
-    return kfe_i_moments_from_sums(f->ctx, linear ? &f->sums : NULL, f->model->coefficients, &f->features,
-                                   &f->model->moments);
+    if (linear) {
+        KFE_ALLOC(f->ctx, squares, f->sums.cols);
+        kfe_i_sums_diagonal(&f->sums, squares);
+        KFE_TRY(kfe_i_sums_image(&f->sums, f->model->coefficients, f->model->dim, &cross));
+        columns.squares = squares;
+        columns.cross = cross;
+    }
+    KFE_TRY(kfe_i_moments_from_sums(f->ctx, linear ? &columns : NULL, &f->features, &f->model->moments));
+cleanup:
+    kfe_i_free(f->ctx, squares);
+    kfe_i_free(f->ctx, cross);
+    return status;
 }
 
 /* ---- all together ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A fit on the rows of a stream that the processes keep, each its own: the method picks examples (fit_rows), these become the support of
+ * A fit on the rows of a stream that the processes keep, each its own: the method picks examples (kfe_i_fit_source.part), these become the support of
  * the accumulator's map, and the sums over the features of all rows train the learner. stream.c reads the rows.
  */
 #include "accumulate/pursue.h"
@@ -13,7 +13,7 @@
 
 int kfe_i_keeps_rows(const kfe_spec *spec)
 {
-    return spec->method->fit_rows && spec->fit.landmarks == 0;
+    return kfe_i_method_use(spec->method, spec->settings, KFE_OFFER_PART, NULL) && spec->fit.landmarks == 0;
 }
 
 kfe_status kfe_i_kept_begin(kfe_accumulator *sums, int files, kfe_i_kept_rows *out)
@@ -21,7 +21,7 @@ kfe_status kfe_i_kept_begin(kfe_accumulator *sums, int files, kfe_i_kept_rows *o
     kfe_status status = KFE_OK;
 
     *out = (kfe_i_kept_rows){
-        .sums = sums, .files = files, .target = {.ctx = sums->ctx}, .alone = kfe_i_ranks(sums->ctx) == 1};
+        .sums = sums, .files = files, .target = {.ctx = sums->ctx}, .alone = kfe_i_processes(sums->ctx) == 1};
     kfe_i_row_store_begin(sums->ctx, NULL, &out->store);
     KFE_ALLOC_ZERO(sums->ctx, out->rows_of, files);
 cleanup:
@@ -129,21 +129,21 @@ cleanup:
 static kfe_status gather_names(const kfe_accumulator *a, char **names, int64_t *size)
 {
     kfe_status status = KFE_OK;
-    int ranks = kfe_i_ranks(a->ctx);
-    int rank = kfe_i_rank(a->ctx);
+    int processes = kfe_i_processes(a->ctx);
+    int process = kfe_i_process(a->ctx);
     double *sizes = NULL;
     int64_t *bytes = NULL;
     int64_t at = 0;
 
-    KFE_ALLOC_ZERO(a->ctx, sizes, ranks);
-    KFE_ALLOC(a->ctx, bytes, ranks);
+    KFE_ALLOC_ZERO(a->ctx, sizes, processes);
+    KFE_ALLOC(a->ctx, bytes, processes);
     for (int64_t g = 0; g < a->sums.classes; g++)
-        sizes[rank] += (double)strlen(a->class_names[g]) + 1;
-    KFE_TRY(kfe_i_cluster_gather_rows(a->ctx, sizes, ranks, 1));
+        sizes[process] += (double)strlen(a->class_names[g]) + 1;
+    KFE_TRY(kfe_i_cluster_gather_rows(a->ctx, sizes, processes, 1));
     *size = 0;
-    for (int r = 0; r < ranks; r++) {
+    for (int r = 0; r < processes; r++) {
         bytes[r] = (int64_t)sizes[r];
-        at += r < rank ? bytes[r] : 0;
+        at += r < process ? bytes[r] : 0;
         *size += bytes[r];
     }
     KFE_ALLOC_ZERO(a->ctx, *names, *size + 1);
@@ -222,8 +222,8 @@ static kfe_status take_solution(kfe_i_kept_rows *k, kfe_i_solution *solution)
     kfe_i_table support = {0};
 
     KFE_TRY(kfe_i_row_store_fetch(&k->store, solution->index, solution->rows, &support));
-    kfe_i_accumulator_replace_landmarks(k->sums->map, &support, solution->rows, solution->coefficients,
-                                        solution->dim);
+    kfe_i_accumulator_replace_support(k->sums->map, &support, solution->rows, solution->coefficients,
+                                      solution->dim);
     solution->coefficients = NULL;
 cleanup:
     kfe_i_table_free(&support);
@@ -243,7 +243,7 @@ kfe_status kfe_i_pursue(kfe_i_kept_rows *k, kfe_accumulator **sums, kfe_model **
     kfe_context *ctx = (*sums)->ctx;
     const kfe_i_method *method = (*sums)->spec->method;
     kfe_i_solution solution = {0};
-    const kfe_i_row_problem problem = {&k->store.part, &k->target};
+    const kfe_i_fit_source source = {.part = &k->store.part, .target = &k->target};
     kfe_i_thread_state saved = kfe_i_threads_enter(ctx);
 
     KFE_TRY(share_classes(k));
@@ -252,7 +252,7 @@ kfe_status kfe_i_pursue(kfe_i_kept_rows *k, kfe_accumulator **sums, kfe_model **
     KFE_TRY(kfe_i_row_store_number(&k->store, k->rows_of, k->files));
     KFE_TRY(check_rows_of_all(k));
     k->target.task = (*sums)->sums.task;
-    KFE_TRY(method->fit_rows(ctx, &problem, (*sums)->spec->settings, &solution));
+    KFE_TRY(method->fit(ctx, &source, (*sums)->spec->settings, &solution));
     KFE_TRY(take_solution(k, &solution));
     KFE_TRY(sum_features(k));
     kfe_i_row_store_free(&k->store); /* its map is that of the accumulator, which is replaced */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fit a method that needs the rows of a stream again and again (kfe_i_method.fit_rows): every process keeps those that it has read. */
+/* Fit a method that needs the rows of a stream again and again (kfe_i_fit_source.part): every process keeps those that it has read. */
 #ifndef KFE_ACCUMULATE_PURSUE_H
 #define KFE_ACCUMULATE_PURSUE_H
 

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sample of the rows of a stream, for the start of fits with landmarks; used by stream.c. Keeps at most twice the rows wanted. */
+/* A sample of the rows of a stream, for the start of fits with landmarks; used by stream.c. Keeps at most twice the rows wanted: those
+ * with the smallest numbers, which their content decides. So neither the order of the rows nor their files matter; only of equal rows some
+ * may stay and others go. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "accumulate/stack.h"
 #include "core/memory.h"
+#include "data/rows/distinct.h"
 
 void kfe_i_reservoir_begin(kfe_context *ctx, int64_t size, kfe_i_reservoir *out)
 {
     *out = (kfe_i_reservoir){.ctx = ctx, .size = size, .limit = 1};
     kfe_i_rng_init(&out->rng, kfe_context_seed(ctx), KFE_STREAM_SAMPLE);
+    out->salt = kfe_i_rng_bits(&out->rng);
 }
 
 void kfe_i_reservoir_free(kfe_i_reservoir *r)
@@ -119,17 +123,29 @@ static kfe_status make_room(kfe_i_reservoir *r, int64_t rows)
     return KFE_OK;
 }
 
+/* A random number that depends on the content; its last digits tell equal rows apart, so that a bounded number stays. */
+static double number_of(kfe_i_reservoir *r, const kfe_i_row_key *key)
+{
+    uint64_t bits = key->order ^ r->salt;
+
+    bits = (bits ^ (bits >> 31)) * UINT64_C(0xbf58476d1ce4e5b9);
+    bits = (bits ^ (bits >> 29)) * UINT64_C(0x94d049bb133111eb);
+    return ((double)(bits >> 24) + kfe_i_rng_uniform(&r->rng)) * 0x1.0p-40;
+}
+
 kfe_status kfe_i_reservoir_add(kfe_i_reservoir *r, const kfe_data *part)
 {
     kfe_status status = KFE_OK;
     int64_t rows = kfe_data_rows(part);
     int64_t count = 0;
     int64_t *index = NULL;
+    kfe_i_row_key *keys = NULL;
 
     KFE_ALLOC(r->ctx, index, rows);
     KFE_TRY(make_room(r, rows));
+    KFE_TRY(kfe_i_data_plain_keys(r->ctx, part, &keys));
     for (int64_t i = 0; i < rows; i++) {
-        double number = kfe_i_rng_uniform(&r->rng);
+        double number = number_of(r, &keys[i]);
         if (number <= r->limit) {
             r->numbers[r->rows + count] = number;
             index[count++] = i;
@@ -144,6 +160,7 @@ kfe_status kfe_i_reservoir_add(kfe_i_reservoir *r, const kfe_data *part)
         KFE_TRY(prune(r));
 cleanup:
     kfe_i_free(r->ctx, index);
+    kfe_i_free(r->ctx, keys);
     return status;
 }
 

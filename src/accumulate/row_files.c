@@ -3,11 +3,11 @@
 #include "accumulate/row_files.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "accumulate/weigh.h"
-#include "data/fingerprint.h"
 #include "data/read/read.h"
+#include "data/rows/fingerprint.h"
+#include "system/system.h"
 
 /* 2⁶⁴ over the golden ratio, as in Fibonacci hashing. */
 #define MARK_FACTOR UINT64_C(0x9E3779B97F4A7C15)
@@ -76,7 +76,7 @@ cleanup:
 /* After the last row: fails if this process has read all files and no row had a weight above zero. */
 static kfe_status check_weights(const kfe_i_row_files *files)
 {
-    return files->weighted && files->rows == 0 && files->share.ranks == 1 ? kfe_i_no_weights(files->ctx)
+    return files->weighted && files->rows == 0 && files->share.parts == 1 ? kfe_i_no_weights(files->ctx)
                                                                           : KFE_OK;
 }
 
@@ -100,14 +100,14 @@ kfe_status kfe_i_row_files_next(kfe_i_row_files *files, kfe_data **out)
 
     *out = NULL;
     while (!*out && files->at < files->count) {
-        if (files->at % files->share.ranks != files->share.rank) {
+        if (files->at % files->share.parts != files->share.part) {
             files->at++;
             continue;
         }
         if (!files->open)
             KFE_TRY(kfe_i_data_stream_open(files->ctx, 1, files->paths + files->at, NULL, files->options,
                                            NULL, &files->open));
-        kfe_i_data_stream_set_task(files->open, files->task);
+        kfe_i_data_stream_set_task(files->open, files->task, &files->guess);
         KFE_TRY(kfe_i_data_stream_next(files->open, KFE_PART_ROWS, out));
         ended = !*out;
         KFE_TRY(drop_weightless(files, out));
@@ -125,18 +125,15 @@ kfe_status kfe_i_row_files_next(kfe_i_row_files *files, kfe_data **out)
     if (files->marks_parts)
         files->mark = files->mark * MARK_FACTOR + mark_of(files, *out);
     KFE_TRY(settle_columns(files, *out));
-    KFE_TRY(kfe_i_checkpoint(files->ctx, "reading rows", files->rows, 0));
+    KFE_TRY(kfe_i_progress(files->ctx, "reading rows", files->rows, 0));
 cleanup:
     return status;
 }
 
 int kfe_i_row_files_can_rewind(const kfe_i_row_files *files)
 {
-    struct stat found;
-
     for (int i = 0; i < files->count; i++)
-        if (strcmp(files->paths[i], "-") == 0 || stat(files->paths[i], &found) != 0 ||
-            !S_ISREG(found.st_mode))
+        if (strcmp(files->paths[i], "-") == 0 || kfe_i_path_look(files->paths[i], NULL) != KFE_PATH_FILE)
             return 0;
     return 1;
 }

@@ -5,6 +5,7 @@
 
 #include "core/share.h"
 #include "data/data.h"
+#include "data/target/task.h"
 
 struct kfe_i_data_stream;
 
@@ -17,15 +18,16 @@ typedef struct kfe_i_row_files {
     const char *const *paths;
     const char *options;
     struct kfe_i_data_stream *open;
-    kfe_task task;     /* of the first part; KFE_TASK_NONE: not known yet, or no labels */
-    int64_t cols;      /* of the first part; 0: not known yet */
-    int64_t rows;      /* read so far, without those of weight zero */
-    int weighted;      /* the rows have weights */
-    int64_t in_file;   /* of these, in the file at hand */
-    int64_t parts;     /* read so far */
-    int marks_parts;   /* keep `mark` */
-    uint64_t mark;     /* a number made of the values of all parts read so far */
-    kfe_i_share share; /* of the files that this process reads, if there are enough; ranks 1: all */
+    kfe_task task;          /* of the first part; KFE_TASK_NONE: not known yet, or no labels */
+    kfe_i_task_guess guess; /* what the labels so far would be taken as in one file */
+    int64_t cols;           /* of the first part; 0: not known yet */
+    int64_t rows;           /* read so far, without those of weight zero */
+    int weighted;           /* the rows have weights */
+    int64_t in_file;        /* of these, in the file at hand */
+    int64_t parts;          /* read so far */
+    int marks_parts;        /* keep `mark` */
+    uint64_t mark;          /* a number made of the values of all parts read so far */
+    kfe_i_share share;      /* of the files that this process reads, if there are enough; parts 1: all */
 } kfe_i_row_files;
 
 /* *out is NULL after the last row of the last file. */

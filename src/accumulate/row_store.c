@@ -1,29 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scaled rows of a stream, and kernel columns at them; pursue.c fits on them. */
-#define _GNU_SOURCE /* O_TMPFILE */
 #include "accumulate/row_store.h"
 
 #include <cblas.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "core/cluster.h"
 #include "core/memory.h"
 #include "kernel/expansion.h"
 #include "kernel/tile/cross.h"
 #include "kernel/tile/tile.h"
+#include "system/system.h"
 
 /* Rows beyond this share of the memory go to the temporary file. */
 #define MEMORY_SHARE 0.5
 
 void kfe_i_row_store_begin(kfe_context *ctx, const kfe_model *map, kfe_i_row_store *out)
 {
-    *out = (kfe_i_row_store){.ctx = ctx, .map = map, .sparse = 1, .descriptor = -1};
+    *out = (kfe_i_row_store){.ctx = ctx, .map = map, .sparse = 1, .file = -1};
 }
 
 static int64_t bytes_of(const kfe_i_table *dense)
@@ -36,15 +33,15 @@ void kfe_i_row_store_free(kfe_i_row_store *s)
     for (int64_t b = 0; b < s->count; b++) {
         kfe_i_table *table = &s->blocks[b].table;
         if (!table->owned && table->values)
-            (void)munmap(table->values, (size_t)bytes_of(table));
+            kfe_i_unmap(table->values, bytes_of(table));
         kfe_i_table_free(table);
     }
     if (s->ctx)
         kfe_i_free(s->ctx, s->blocks);
-    if (s->ctx && s->descriptor >= 0)
-        (void)close(s->descriptor);
+    if (s->ctx && s->file >= 0)
+        kfe_i_unnamed_close(s->file);
     memset(s, 0, sizeof *s);
-    s->descriptor = -1;
+    s->file = -1;
 }
 
 /* ---- the temporary file ---- */
@@ -64,39 +61,20 @@ static const char *temporary_folder(void)
     return folder && *folder ? folder : "/var/tmp"; /* /tmp may be memory */
 }
 
-static int write_all(int descriptor, const char *bytes, int64_t size)
-{
-    while (size > 0) {
-        ssize_t done = write(descriptor, bytes, (size_t)size);
-        if (done < 0 && errno != EINTR)
-            return 0;
-        bytes += done > 0 ? done : 0;
-        size -= done > 0 ? done : 0;
-    }
-    return 1;
-}
-
 /* Moves the values of a dense table into the file and maps them. */
 static kfe_status move_to_file(kfe_i_row_store *s, kfe_i_table *table)
 {
     const char *folder = temporary_folder();
-    int64_t page = sysconf(_SC_PAGESIZE);
-    int64_t size = bytes_of(table);
-    int64_t place = (s->written + page - 1) / page * page;
 
-    if (s->descriptor < 0) {
-        s->descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        if (s->descriptor < 0)
+    if (s->file < 0) {
+        s->file = kfe_i_unnamed_file(folder);
+        if (s->file < 0)
             return file_failure(s, folder);
         kfe_i_log(s->ctx, KFE_LOG_INFO,
                   "rows that take more than half of the memory go to a temporary file in %s", folder);
     }
-    if (lseek(s->descriptor, place, SEEK_SET) < 0 ||
-        !write_all(s->descriptor, (const char *)table->values, size))
-        return file_failure(s, folder);
-    s->written = place + size;
-    void *mapped = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, s->descriptor, place);
-    if (mapped == MAP_FAILED)
+    void *mapped = kfe_i_append_mapped(s->file, table->values, bytes_of(table), &s->written);
+    if (!mapped)
         return file_failure(s, folder);
     kfe_i_free(table->ctx, table->values);
     table->values = mapped;
@@ -305,7 +283,7 @@ static kfe_status among(const kfe_i_row_part *part, const int64_t *index, int64_
     KFE_TRY(kfe_i_row_store_fetch(s, index, count, &chosen));
     for (int64_t m = 0; m < kernels->count; m++) {
         KFE_TRY(kfe_i_points_prepare(s->ctx, &kernels->items[m], &chosen, NULL, &points));
-        KFE_TRY(kfe_i_self_matrix(s->ctx, &kernels->items[m], &points, values, NULL));
+        KFE_TRY(kfe_i_self_matrix(s->ctx, &kernels->items[m], &points, values));
         for (int64_t e = 0; e < count * count; e++)
             out[e] += kernels->items[m].common.weight * values[e];
         kfe_i_points_free(&points);
@@ -386,7 +364,7 @@ kfe_status kfe_i_row_store_number(kfe_i_row_store *s, const double *rows_of, int
     s->part = (kfe_i_row_part){.ctx = s->ctx,
                                .rows = s->rows > 0 ? s->rows : 1,
                                .total = (int64_t)before[files],
-                               .first = kfe_i_ranks(s->ctx) > 1 ? -1 : 0,
+                               .first = kfe_i_processes(s->ctx) > 1 ? -1 : 0,
                                .state = s,
                                .columns = columns,
                                .among = among,

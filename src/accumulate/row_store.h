@@ -7,7 +7,7 @@
 #ifndef KFE_ACCUMULATE_ROW_STORE_H
 #define KFE_ACCUMULATE_ROW_STORE_H
 
-#include "gram/cluster/part.h"
+#include "gram/row_part.h"
 #include "model/model.h"
 
 /* Neighbouring rows. */
@@ -27,7 +27,7 @@ typedef struct kfe_i_row_store {
     const double *weights; /* of these rows, set before they are numbered; borrowed; NULL: ones */
     int sparse;            /* all rows are in csr tables */
     double in_memory;      /* bytes of rows */
-    int descriptor;        /* of the temporary file; -1: none */
+    int file;              /* the temporary one; -1: none */
     int64_t written;       /* bytes in it */
     kfe_i_row_part part;   /* what the method is given; valid after kfe_i_row_store_number */
 } kfe_i_row_store;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scaling of columns from their sums, by the rules of data/scale.h; linear methods learn it when they finish. */
+/* The scaling of columns from their sums, by the rules of data/prepare/scale.h; linear methods learn it when they finish. */
 #include <math.h>
 #include <string.h>
 
@@ -18,23 +18,21 @@ static double spread_of(const kfe_i_sums *sums, int64_t j)
     return square > 0 ? sqrt(square) : 0;
 }
 
-/* kfe_i_spread_ratio from sums. */
-static kfe_status spread_ratio(kfe_context *ctx, const kfe_i_sums *sums, double *out)
+/* kfe_i_ranges_find from sums, which do not know how many rows differ and take their number. */
+static kfe_status find_ranges(kfe_context *ctx, const kfe_i_sums *sums, kfe_i_ranges *out)
 {
     kfe_status status = KFE_OK;
-    double *spreads = NULL;
+    double *ranges = NULL;
     int64_t varying = 0;
 
-    *out = 1;
-    if ((double)sums->cols > sums->rows)
-        return KFE_OK;
-    KFE_ALLOC(ctx, spreads, sums->cols);
+    KFE_ALLOC(ctx, ranges, sums->cols);
     for (int64_t j = 0; j < sums->cols; j++)
-        if (!is_constant(sums, j) && spread_of(sums, j) > 0)
-            spreads[varying++] = spread_of(sums, j);
-    *out = kfe_i_ratio_of_spreads(spreads, varying);
+        if (!is_constant(sums, j))
+            ranges[varying++] = sums->largest[j] - sums->least[j];
+    *out = (kfe_i_ranges){.ratio = kfe_i_ratio_of_ranges(ranges, varying),
+                          .few_rows = (double)varying > sums->rows};
+    kfe_i_free(ctx, ranges);
 cleanup:
-    kfe_i_free(ctx, spreads);
     return status;
 }
 
@@ -72,15 +70,15 @@ kfe_status kfe_i_scaler_from_sums(kfe_context *ctx, kfe_i_scale_kind kind, int s
                                   kfe_i_scaler *out)
 {
     kfe_status status = KFE_OK;
-    double ratio = 1;
+    kfe_i_ranges ranges = {.ratio = 1};
 
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
     out->cols = sums->cols;
     if (kind == KFE_SCALE_AUTO) {
         if (!sparse)
-            KFE_TRY(spread_ratio(ctx, sums, &ratio));
-        kind = kfe_i_scale_by_ratio(ratio);
+            KFE_TRY(find_ranges(ctx, sums, &ranges));
+        kind = kfe_i_scale_by_ranges(&ranges);
     }
     out->kind = kind;
     if (kind == KFE_SCALE_NONE || kind == KFE_SCALE_L2_ROWS)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "accumulate/accumulator.h"
-#include "data/classes.h"
+#include "data/target/classes.h"
 
 /* Rows are counted in doubles. */
 #define MOST_ROWS 9007199254740992.0

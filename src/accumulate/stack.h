@@ -14,11 +14,12 @@ kfe_status kfe_i_stack(kfe_context *ctx, kfe_data *const *parts, int64_t count, 
 kfe_status kfe_i_pick_rows(kfe_context *ctx, const kfe_data *data, const int64_t *index, int64_t count,
                            kfe_data **out);
 
-/* A uniform sample without replacement: every row draws a number, and the rows with the smallest numbers stay. So the sample does not
- * depend on how rows are divided into parts. Begin with kfe_i_reservoir_begin. */
+/* A uniform sample without replacement: the content of every row gives it a number, and the rows with the smallest numbers stay. So the
+ * sample depends neither on how rows are divided into parts nor on their order. Begin with kfe_i_reservoir_begin. */
 typedef struct kfe_i_reservoir {
     kfe_context *ctx;
     kfe_i_rng rng;
+    uint64_t salt;     /* makes the numbers depend on the seed */
     int64_t size;      /* rows wanted */
     kfe_data **pieces; /* rows that may be in the sample, in their order */
     int64_t piece_count, piece_capacity;

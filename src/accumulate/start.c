@@ -11,8 +11,9 @@
 #include "core/memory.h"
 #include "core/rng.h"
 #include "core/text.h"
-#include "method/centroid/centroid.h"
-#include "method/ridge/leave_one_out.h"
+#include "core/wording.h"
+#include "data/rows/distinct.h"
+#include "data/rows/sample.h"
 #include "model/fit.h"
 
 /* ---- which specs ---- */
@@ -24,13 +25,13 @@ int kfe_i_accumulator_has_kernel(const kfe_spec *spec)
 
 static int needs_landmarks(const kfe_i_method *method)
 {
-    return (method->flags & KFE_HAS_KERNELS) != 0 && !method->marks_centroids;
+    return (method->flags & KFE_HAS_KERNELS) != 0 && !method->points;
 }
 
 /* Whether landmarks are given where they are needed, and only there. */
 static int has_right_landmarks(const kfe_spec *spec)
 {
-    if (spec->method->marks_centroids)
+    if (spec->method->points)
         return spec->fit.landmarks == 0;
     return !kfe_i_accumulator_has_kernel(spec) || spec->fit.landmarks > 0;
 }
@@ -44,7 +45,8 @@ static kfe_status name_methods(kfe_context *ctx, unsigned kernels, char **out)
 
     kfe_i_text_init(&text, ctx);
     for (int i = 0; (method = kfe_i_method_at(i)) != NULL; i++)
-        if (method->fit_sums && (needs_landmarks(method) ? KFE_HAS_KERNELS : 0) == kernels) {
+        if (kfe_i_method_use(method, NULL, KFE_OFFER_SUMS, NULL) &&
+            (needs_landmarks(method) ? KFE_HAS_KERNELS : 0) == kernels) {
             kfe_i_text_printf(&text, "%s%s", separator, method->name);
             separator = ", ";
         }
@@ -77,20 +79,28 @@ static int has_function(const kfe_spec *spec)
     return 0;
 }
 
+/* `why` is a format without arguments. */
+static kfe_status refuse_settings(kfe_context *ctx, const char *why)
+{
+    char said[KFE_WORDING_TEXT];
+
+    kfe_i_word_format(ctx, why, said);
+    return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "%s", said);
+}
+
 kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec, int keeps_rows)
 {
     kfe_status status = KFE_OK;
+    const char *why = NULL;
 
-    if (!spec->method->fit_sums || spec->own_method)
-        return refuse_method(ctx, spec);
-    if (spec->method->check_sums)
-        KFE_TRY(spec->method->check_sums(ctx, spec->settings));
-    if (spec->method->marks_centroids && !has_right_landmarks(spec))
-        KFE_FAIL(ctx, KFE_EUNSUPPORTED,
-                 "the landmarks of %s are the means of classes, so that there are no others; leave out "
-                 "{landmarks}",
-                 spec->method->name);
-    if (spec->method->marks_centroids && kfe_i_spec_scale(spec) == KFE_SCALE_L2_ROWS)
+    if (!kfe_i_method_use(spec->method, spec->settings, KFE_OFFER_SUMS, &why))
+        return why ? refuse_settings(ctx, why) : refuse_method(ctx, spec);
+    if (spec->method->points && !has_right_landmarks(spec))
+        KFE_FAIL(
+            ctx, KFE_EUNSUPPORTED,
+            "%s evaluates the kernel with the means of classes and needs no landmarks; leave out {landmarks}",
+            spec->method->name);
+    if (spec->method->points && kfe_i_spec_scale(spec) == KFE_SCALE_L2_ROWS)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "method %s cannot be fitted from sums over rows with {scale=l2-rows}; use another {scale}",
                  spec->method->name);
@@ -108,9 +118,9 @@ kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec, int k
     if (spec->fit.calibration != KFE_CALIBRATION_NONE)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "calibration needs rows that the fit did not see; leave out {calibration}");
-    if (!kfe_i_accumulator_has_kernel(spec) && kfe_i_word_index(KFE_METRIC_WORDS, spec->fit.metric) < 0)
+    if (!kfe_i_accumulator_has_kernel(spec) && kfe_i_word_index(KFE_DISTANCE_WORDS, spec->fit.distance) < 0)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
-                 "method %s cannot be fitted from sums over rows with a {metric}; use a kernel method with "
+                 "method %s cannot be fitted from sums over rows with {distance}; use a kernel method with "
                  "{landmarks}",
                  spec->method->name);
     KFE_TRY(kfe_spec_check(ctx, spec, NULL, NULL));
@@ -122,10 +132,9 @@ int kfe_spec_accumulates(const kfe_spec *spec)
 {
     const kfe_i_learner *learner = spec->learner;
 
-    return spec->method->fit_sums && !spec->own_method && !has_function(spec) &&
-           (!spec->method->check_sums || spec->method->check_sums(spec->ctx, spec->settings) == KFE_OK) &&
+    return kfe_i_method_use(spec->method, spec->settings, KFE_OFFER_SUMS, NULL) && !has_function(spec) &&
            has_right_landmarks(spec) &&
-           !(spec->method->marks_centroids && kfe_i_spec_scale(spec) == KFE_SCALE_L2_ROWS) &&
+           !(spec->method->points && kfe_i_spec_scale(spec) == KFE_SCALE_L2_ROWS) &&
            (!learner || (learner->fit_sums && !kfe_i_spec_learns_from_kernel(spec))) &&
            spec->fit.calibration == KFE_CALIBRATION_NONE && !kfe_i_balances_classes(spec);
 }
@@ -143,7 +152,7 @@ static kfe_status spec_of_map(const kfe_accumulator *a, kfe_spec **out)
     KFE_TRY(kfe_spec_parse(ctx, "none", NULL, NULL, &map));
     map->fit = spec->fit;
     if (kfe_i_accumulator_has_kernel(spec)) {
-        if (spec->method->marks_centroids || a->keeps_rows)
+        if (spec->method->points || a->keeps_rows)
             map->fit.landmarks = 1; /* they are replaced */
         KFE_TRY(kfe_i_kernel_list_copy(ctx, &spec->kernels, &map->kernels));
         if (map->kernels.count == 0)
@@ -158,13 +167,13 @@ cleanup:
     return status;
 }
 
-void kfe_i_accumulator_replace_landmarks(kfe_model *map, kfe_i_table *landmarks, int64_t rows,
-                                         double *coefficients, int64_t dim)
+void kfe_i_accumulator_replace_support(kfe_model *map, kfe_i_table *support, int64_t rows,
+                                       double *coefficients, int64_t dim)
 {
     for (int v = 0; v < map->view_count; v++) {
         kfe_i_table_free(&map->views[v].support);
-        map->views[v].support = landmarks[v];
-        memset(&landmarks[v], 0, sizeof landmarks[v]);
+        map->views[v].support = support[v];
+        memset(&support[v], 0, sizeof support[v]);
     }
     kfe_i_free(map->ctx, map->coefficients);
     kfe_i_free(map->ctx, map->support_index);
@@ -179,56 +188,27 @@ void kfe_i_accumulator_replace_landmarks(kfe_model *map, kfe_i_table *landmarks,
     map->record_count = 0;
 }
 
-/* The landmarks become the means of the classes of these rows, scaled as the map scales rows. */
-static kfe_status mark_centroids(kfe_accumulator *a, const kfe_data *rows)
+/* The method's synthetic points take the place of the landmarks. */
+static kfe_status make_points(kfe_accumulator *a, const kfe_data *rows)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = a->ctx;
     int views = a->map->view_count;
-    kfe_i_groups groups = {0};
     kfe_i_table *scaled = NULL;
-    kfe_i_table *means = NULL;
-    double *basis = NULL;
-    int64_t rank = 0;
+    kfe_i_point_basis found = {0};
 
     KFE_ALLOC_ZERO(ctx, scaled, views);
-    KFE_ALLOC_ZERO(ctx, means, views);
-    KFE_TRY(kfe_i_groups_from_classes(ctx, &rows->target, &groups));
-    KFE_ALLOC(ctx, basis, groups.count * groups.count);
     KFE_TRY(kfe_i_model_scale(ctx, a->map, rows, scaled));
-    KFE_TRY(kfe_i_input_centroids(ctx, scaled, views, &groups, means));
-    KFE_TRY(kfe_i_input_centroid_basis(ctx, &a->map->kernels, means, groups.count, basis, &rank));
-    kfe_i_accumulator_replace_landmarks(a->map, means, groups.count, basis, rank);
-    basis = NULL;
+    const kfe_i_fit_source source = {
+        .target = &rows->target, .views = scaled, .view_count = views, .kernels = &a->map->kernels};
+    KFE_TRY(a->spec->method->points(ctx, &source, &found));
+    kfe_i_accumulator_replace_support(a->map, found.points, found.count, found.basis, found.rank);
+    found.basis = NULL;
 cleanup:
-    for (int v = 0; v < views; v++) {
-        if (scaled)
-            kfe_i_table_free(&scaled[v]);
-        if (means)
-            kfe_i_table_free(&means[v]);
-    }
+    for (int v = 0; scaled && v < views; v++)
+        kfe_i_table_free(&scaled[v]);
     kfe_i_free(ctx, scaled);
-    kfe_i_free(ctx, means);
-    kfe_i_free(ctx, basis);
-    kfe_i_groups_free(&groups);
-    return status;
-}
-
-/* The rows that leave-one-out would look at if these were all rows. */
-static kfe_status choose_sample(kfe_context *ctx, int64_t rows, int64_t **index, int64_t *count)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_rng rng;
-
-    *count = kfe_i_loo_sample_size(rows);
-    KFE_ALLOC(ctx, *index, rows);
-    for (int64_t i = 0; i < rows; i++)
-        (*index)[i] = i;
-    if (*count < rows) {
-        kfe_i_rng_init(&rng, kfe_context_seed(ctx), KFE_STREAM_LOO);
-        kfe_i_rng_choose(&rng, rows, *count, *index);
-    }
-cleanup:
+    kfe_i_point_basis_free(&found);
     return status;
 }
 
@@ -270,6 +250,26 @@ cleanup:
     return status;
 }
 
+/* Gives rows of equal content equal features, to the last digit. */
+static kfe_status equate_rows(kfe_context *ctx, const kfe_data *rows, kfe_i_table *features)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_row_key *keys = NULL;
+    kfe_i_distinct distinct = {0};
+
+    KFE_TRY(kfe_i_data_row_keys(ctx, rows, &keys));
+    KFE_TRY(kfe_i_distinct_make(ctx, features->rows, keys, KFE_STREAM_LOO, &distinct));
+    for (int64_t i = 0; i < features->rows; i++)
+        memmove(features->values + i * features->stride,
+                features->values + distinct.first[distinct.of[i]] * features->stride,
+                (size_t)features->cols * sizeof *features->values);
+cleanup:
+    kfe_i_distinct_free(&distinct);
+    kfe_i_free(ctx, keys);
+    return status;
+}
+
+/* The rows that leave-one-out would look at if these were all rows. */
 static kfe_status keep_sample(kfe_accumulator *a, const kfe_data *rows)
 {
     kfe_status status = KFE_OK;
@@ -278,13 +278,17 @@ static kfe_status keep_sample(kfe_accumulator *a, const kfe_data *rows)
     int64_t count = 0;
     kfe_data *part = NULL;
     kfe_i_table features = {0};
+    kfe_i_row_key *keys = NULL;
 
-    KFE_TRY(choose_sample(ctx, kfe_data_rows(rows), &index, &count));
+    KFE_TRY(kfe_i_data_row_keys(ctx, rows, &keys));
+    KFE_TRY(kfe_i_sample_draw(ctx, kfe_data_rows(rows), keys, &index, &count));
     KFE_TRY(kfe_i_data_gather(ctx, rows, index, count, &part));
     KFE_TRY(kfe_i_model_features(ctx, a->map, part, &features));
     KFE_TRY(kfe_i_table_copy(ctx, &features, &a->sample));
+    KFE_TRY(equate_rows(ctx, part, &a->sample));
     KFE_TRY(take_sample_target(a, &part->target));
 cleanup:
+    kfe_i_free(ctx, keys);
     kfe_i_table_free(&features);
     kfe_data_free(part);
     kfe_i_free(ctx, index);
@@ -333,8 +337,8 @@ kfe_status kfe_i_accumulator_start(kfe_accumulator *a, const kfe_data *rows)
     if (!kernel) /* only names and numbers of columns are taken from the rows */
         KFE_TRY(kfe_i_pick_rows(a->ctx, rows, &first, 1, &one));
     KFE_TRY(kfe_i_fit_model(a->ctx, spec, one ? one : rows, &a->map));
-    if (a->spec->method->marks_centroids)
-        KFE_TRY(mark_centroids(a, a->centres ? a->centres : rows));
+    if (a->spec->method->points)
+        KFE_TRY(make_points(a, a->centres ? a->centres : rows));
     KFE_TRY(begin_sums(a, rows->target.task, rows->target.cols));
     if (kernel && !a->keeps_rows && a->spec->method->flags & KFE_HAS_SUPERVISION)
         KFE_TRY(keep_sample(a, rows));

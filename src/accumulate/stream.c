@@ -7,6 +7,7 @@
  *
  * In a cluster the processes divide the files, or the parts if there are fewer files than processes, and merge their sums at the end.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "accumulate/accumulator.h"
@@ -17,6 +18,7 @@
 #include "accumulate/weigh.h"
 #include "core/cluster.h"
 #include "core/memory.h"
+#include "model/identity.h"
 
 /* The sample may take this share of the memory. */
 #define SAMPLE_SHARE 0.25
@@ -47,7 +49,7 @@ static int64_t sample_size(kfe_context *ctx, const kfe_spec *spec, int64_t cols)
     return wanted < spec->fit.landmarks ? spec->fit.landmarks : wanted;
 }
 
-/* The means of classes over all rows, as rows: what methods with such landmarks (kfe_i_method.marks_centroids) start from. */
+/* The means of classes over all rows, as rows: what methods with synthetic points (kfe_i_method.points) start from. */
 static kfe_status means_as_rows(const kfe_accumulator *means, kfe_data **out)
 {
     kfe_status status = KFE_OK;
@@ -64,7 +66,7 @@ static kfe_status begin_means(const kfe_accumulator *sums, kfe_accumulator **out
     kfe_status status = KFE_OK;
     kfe_spec *spec = NULL;
 
-    if (!sums->spec->method->marks_centroids)
+    if (!sums->spec->method->points)
         return KFE_OK;
     KFE_TRY(kfe_spec_parse(sums->ctx, "oc", "scale=none", NULL, &spec));
     KFE_TRY(kfe_accumulator_new(sums->ctx, spec, out));
@@ -224,7 +226,7 @@ static kfe_status add_own(kfe_accumulator *sums, kfe_i_kept_rows *kept, kfe_i_ro
 {
     kfe_status status = KFE_OK;
     kfe_i_share share = kfe_i_own_share(files->ctx);
-    int by_files = files->count >= share.ranks;
+    int by_files = files->count >= share.parts;
     kfe_data *part = NULL;
     kfe_i_cluster *cluster = kfe_i_cluster_pause(files->ctx); /* each process has other rows */
 
@@ -239,10 +241,10 @@ static kfe_status add_own(kfe_accumulator *sums, kfe_i_kept_rows *kept, kfe_i_ro
         KFE_TRY(kfe_i_row_files_next(files, &part));
         if (!part)
             break;
-        if (by_files || (files->parts - 1) % share.ranks == share.rank)
+        if (by_files || (files->parts - 1) % share.parts == share.part)
             KFE_TRY(add_part(sums, kept, files, part));
         KFE_TRY(kfe_i_stream_state_save(state, sums));
-        if (kept && (by_files || share.rank == 0)) /* one process counts the rows of a file */
+        if (kept && (by_files || share.part == 0)) /* one process counts the rows of a file */
             kept->rows_of[files->at] += (double)kfe_data_rows(part);
     }
 cleanup:
@@ -265,8 +267,9 @@ static kfe_status read_rows(kfe_accumulator *sums, kfe_i_kept_rows *kept, kfe_i_
         KFE_TRY(samples ? start_from_sample(sums, files) : start_from_first_rows(sums, kept, files));
     if (kept && !sums->map)
         return KFE_OK; /* there are no rows */
-    KFE_TRY(kfe_i_ranks(files->ctx) > 1 ? add_own(sums, kept, files, state)
-                                        : add_all(sums, kept, files, state));
+    KFE_TRY(kfe_i_processes(files->ctx) > 1 ? add_own(sums, kept, files, state)
+                                            : add_all(sums, kept, files, state));
+    KFE_TRY(kfe_i_task_guess_share(files->ctx, &files->guess));
 cleanup:
     return status;
 }
@@ -314,10 +317,22 @@ kfe_status kfe_fit_stream(kfe_context *ctx, const kfe_spec *spec, int count, con
     kfe_status status = KFE_OK;
     kfe_i_row_files files = {.ctx = ctx, .count = count, .paths = paths, .options = options, .share = {0, 1}};
     kfe_accumulator *sums = NULL;
+    char length[32];
 
     *out = NULL;
-    if (kfe_i_ranks(ctx) > 1)
+    if (kfe_i_processes(ctx) > 1)
         KFE_TRY(refuse_standard_input(&files));
+    /* names of files may differ between machines, but each process takes its share of the same list */
+    (void)snprintf(length, sizeof length, "files=%d", count);
+    const char *const texts[] = {length};
+    KFE_TRY(kfe_i_check_same_call(ctx,
+                                  &(kfe_i_call){.name = "stream",
+                                                .spec_count = 1,
+                                                .specs = &spec,
+                                                .options = options,
+                                                .text_count = 1,
+                                                .texts = texts},
+                                  NULL));
     KFE_TRY(kfe_i_accumulator_open(ctx, spec, kfe_i_keeps_rows(spec), &sums));
     KFE_TRY(sums->keeps_rows ? fit_rows(&sums, &files, out) : fit_sums(&sums, &files, out));
     if (rows)

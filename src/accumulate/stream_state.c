@@ -7,12 +7,12 @@
 #include "accumulate/stream_state.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/cluster.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "model/identity.h"
+#include "system/system.h"
 
 kfe_status kfe_i_stream_identity(const kfe_i_row_files *files, const kfe_spec *spec, int together, char **out)
 {
@@ -20,16 +20,16 @@ kfe_status kfe_i_stream_identity(const kfe_i_row_files *files, const kfe_spec *s
     kfe_context *ctx = files->ctx;
     kfe_i_text text;
     char *data = NULL;
-    struct stat found;
 
     kfe_i_text_init(&text, ctx);
     if (!kfe_i_row_files_can_rewind(files))
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "{checkpoint} needs rows in files: standard input cannot be read again from its beginning");
-    kfe_i_text_printf(&text, "process %d of %d, %s", together ? 0 : kfe_i_rank(ctx), kfe_i_ranks(ctx),
+    kfe_i_text_printf(&text, "process %d of %d, %s", together ? 0 : kfe_i_process(ctx), kfe_i_processes(ctx),
                       files->options ? files->options : "");
     for (int f = 0; f < files->count; f++) {
-        int64_t size = stat(files->paths[f], &found) == 0 ? (int64_t)found.st_size : -1;
+        int64_t size = 0;
+        (void)kfe_i_path_look(files->paths[f], &size);
         kfe_i_text_printf(&text, "\n%s %lld", files->paths[f], (long long)size);
     }
     KFE_TRY(kfe_i_text_take(&text, &data));
@@ -67,12 +67,12 @@ kfe_status kfe_i_stream_state_begin(kfe_accumulator **sums, kfe_i_row_files *fil
     kfe_context *ctx = files->ctx;
     char *identity = NULL;
 
-    *s = (kfe_i_stream_state){.files = files, .rank = kfe_i_rank(ctx), .loop = {.number = -1}};
+    *s = (kfe_i_stream_state){.files = files, .process = kfe_i_process(ctx), .loop = {.number = -1}};
     if (!ctx->resume)
         return KFE_OK;
     KFE_TRY(kfe_i_stream_identity(files, (*sums)->spec, 0, &identity));
     kfe_i_cluster *cluster = kfe_i_cluster_pause(ctx);
-    status = kfe_i_resume_begin_alone(ctx, identity, s->rank);
+    status = kfe_i_resume_begin_alone(ctx, identity, s->process);
     if (status == KFE_OK) {
         s->on = files->marks_parts = 1;
         kfe_i_loop_begin(ctx, "adding rows", 0, &s->loop);
@@ -129,5 +129,5 @@ cleanup:
 void kfe_i_stream_state_end(kfe_i_stream_state *s, int done)
 {
     if (s->on)
-        kfe_i_resume_end_alone(s->files->ctx, s->rank, done);
+        kfe_i_resume_end_alone(s->files->ctx, s->process, done);
 }

@@ -9,7 +9,7 @@
 
 typedef struct kfe_i_stream_state {
     kfe_i_row_files *files;
-    int rank;     /* of this process */
+    int process;  /* of this process */
     int on;       /* there is a checkpoint */
     int restored; /* the sums are those of an earlier run, over the parts before `parts` */
     int64_t parts;

@@ -8,8 +8,8 @@
 
 static kfe_status gather_sizes(kfe_context *ctx, size_t own, double *sizes)
 {
-    sizes[kfe_i_rank(ctx)] = (double)own;
-    return kfe_i_cluster_gather_rows(ctx, sizes, kfe_i_ranks(ctx), 1);
+    sizes[kfe_i_process(ctx)] = (double)own;
+    return kfe_i_cluster_gather_rows(ctx, sizes, kfe_i_processes(ctx), 1);
 }
 
 /* *total NULL: it becomes the accumulator of these bytes. */
@@ -42,14 +42,14 @@ kfe_status kfe_i_accumulator_reduce(kfe_accumulator **sums)
     char *bytes = NULL;
     size_t size = 0;
 
-    if (kfe_i_ranks(ctx) == 1)
+    if (kfe_i_processes(ctx) == 1)
         return KFE_OK;
-    KFE_ALLOC_ZERO(ctx, sizes, kfe_i_ranks(ctx));
+    KFE_ALLOC_ZERO(ctx, sizes, kfe_i_processes(ctx));
     KFE_TRY(kfe_accumulator_save_bytes(*sums, &own, &size));
     KFE_TRY(gather_sizes(ctx, size, sizes));
-    for (int r = 0; r < kfe_i_ranks(ctx); r++) {
+    for (int r = 0; r < kfe_i_processes(ctx); r++) {
         KFE_ALLOC(ctx, bytes, (int64_t)sizes[r]);
-        if (r == kfe_i_rank(ctx))
+        if (r == kfe_i_process(ctx))
             memcpy(bytes, own, size);
         KFE_TRY(kfe_i_cluster_broadcast(ctx, r, bytes, (int64_t)sizes[r]));
         KFE_TRY(merge_bytes(ctx, bytes, (size_t)sizes[r], &total));

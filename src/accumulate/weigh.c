@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "data/class_weights.h"
+#include "data/target/class_weights.h"
 
 int kfe_i_balances_classes(const kfe_spec *spec)
 {

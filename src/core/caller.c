@@ -10,7 +10,7 @@ kfe_status kfe_fail(kfe_context *ctx, kfe_status status, const char *reason)
     return status == KFE_OK ? KFE_OK : kfe_i_fail(ctx, status, "%s", reason);
 }
 
-kfe_status kfe_checkpoint(kfe_context *ctx, const char *stage, int64_t done, int64_t total)
+kfe_status kfe_progress(kfe_context *ctx, const char *stage, int64_t done, int64_t total)
 {
-    return kfe_i_checkpoint(ctx, stage, done, total);
+    return kfe_i_progress(ctx, stage, done, total);
 }

@@ -1,48 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The processes that share the work of a context: joining them through the plug-in libkfe_mpi.so, collective calls, and the common end.
  * Gram operators, searches and the command line use it. */
-#define _GNU_SOURCE /* sched_getaffinity */
 #include "core/cluster.h"
 
 #include <omp.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/memory.h"
 #include "core/plugin.h"
 #include "core/text.h"
+#include "system/system.h"
 
-int kfe_i_rank(const kfe_context *ctx)
+int kfe_i_process(const kfe_context *ctx)
 {
-    return ctx->cluster ? ctx->cluster->info.rank : 0;
+    return ctx->cluster ? ctx->cluster->info.process : 0;
 }
 
-int kfe_i_local_rank(const kfe_context *ctx)
+int kfe_i_local_process(const kfe_context *ctx)
 {
-    return ctx->cluster ? ctx->cluster->info.local_rank : 0;
+    return ctx->cluster ? ctx->cluster->info.local_process : 0;
 }
 
-int kfe_i_ranks(const kfe_context *ctx)
+int kfe_i_processes(const kfe_context *ctx)
 {
-    return ctx->cluster ? ctx->cluster->info.ranks : 1;
+    return ctx->cluster ? ctx->cluster->info.processes : 1;
 }
 
 kfe_i_share kfe_i_own_share(const kfe_context *ctx)
 {
-    return (kfe_i_share){kfe_i_rank(ctx), kfe_i_ranks(ctx)};
+    return (kfe_i_share){kfe_i_process(ctx), kfe_i_processes(ctx)};
 }
 
-int kfe_context_rank(const kfe_context *ctx)
+int kfe_context_process(const kfe_context *ctx)
 {
-    return kfe_i_rank(ctx);
+    return kfe_i_process(ctx);
 }
 
-int kfe_context_ranks(const kfe_context *ctx)
+int kfe_context_processes(const kfe_context *ctx)
 {
-    return kfe_i_ranks(ctx);
+    return kfe_i_processes(ctx);
 }
 
 /* ---- status ---- */
@@ -73,14 +71,6 @@ static int must_stop(void *user)
 
 /* ---- joining ---- */
 
-static const void *get_table(void *symbol)
-{
-    kfe_cluster_plugin_fn get;
-
-    memcpy(&get, &symbol, sizeof get);
-    return get();
-}
-
 static kfe_status load(kfe_context *ctx, const kfe_cluster_table **out)
 {
     static const kfe_i_plugin plugin = {.file = "libkfe_mpi.so",
@@ -90,29 +80,25 @@ static kfe_status load(kfe_context *ctx, const kfe_cluster_table **out)
                                         .symbol = KFE_CLUSTER_SYMBOL,
                                         .abi = KFE_CLUSTER_ABI,
                                         .size = sizeof **out};
-    void *library = NULL;
     const void *table = NULL;
-    kfe_status status = kfe_i_plugin_open(ctx, &plugin, get_table, &library, &table);
+    kfe_status status = kfe_i_plugin_open(ctx, &plugin, &table);
 
     *out = table;
     return status;
 }
 
-/* Threads unless given: those of the launcher's binding; processes that are bound to nothing divide the cores of their machine. */
+/* Threads unless given: as many as the launcher has bound. Processes that are not bound divide the cores of their machine. */
 static int default_threads(const kfe_i_cluster *cluster)
 {
     int threads = omp_get_max_threads();
-    cpu_set_t bound;
 
-    if (getenv("OMP_NUM_THREADS") || sched_getaffinity(0, sizeof bound, &bound) != 0)
+    if (getenv("OMP_NUM_THREADS") || kfe_i_bound_processors() > 0)
         return threads;
-    if (CPU_COUNT(&bound) < sysconf(_SC_NPROCESSORS_ONLN))
-        return threads;
-    threads /= cluster->info.local_ranks > 0 ? cluster->info.local_ranks : 1;
+    threads /= cluster->info.local_processes > 0 ? cluster->info.local_processes : 1;
     return threads > 0 ? threads : 1;
 }
 
-/* Plans depend on memory and threads, and all ranks must make the same plans: the least of all ranks counts. Processes on one machine
+/* Plans depend on memory and threads, and all processes must make the same plans: the least of all processes counts. Processes on one machine
  * divide its free memory. */
 static kfe_status settle_limits(kfe_context *ctx)
 {
@@ -123,7 +109,7 @@ static kfe_status settle_limits(kfe_context *ctx)
     double threads = ctx->threads > 0 ? ctx->threads : default_threads(cluster);
 
     if (!given)
-        memory /= cluster->info.local_ranks > 0 ? cluster->info.local_ranks : 1;
+        memory /= cluster->info.local_processes > 0 ? cluster->info.local_processes : 1;
     KFE_TRY(kfe_i_cluster_least(ctx, &memory));
     KFE_TRY(kfe_i_cluster_least(ctx, &threads));
     ctx->memory = (int64_t)memory;
@@ -145,10 +131,10 @@ static void leave(kfe_context *ctx)
 /* Whether MPI sees what the launcher started. */
 static kfe_status check_launcher(kfe_context *ctx)
 {
-    int rank = 0;
-    int launched = kfe_launched_ranks(&rank);
+    int process = 0;
+    int launched = kfe_launched_processes(&process);
 
-    if (launched == 1 || ctx->cluster->info.ranks > 1)
+    if (launched == 1 || ctx->cluster->info.processes > 1)
         return KFE_OK;
     return kfe_i_fail(
         ctx, KFE_EUNSUPPORTED,
@@ -179,8 +165,8 @@ kfe_status kfe_context_set_cluster(kfe_context *ctx, const void *communicator)
     if (!communicator)
         KFE_TRY(check_launcher(ctx));
     KFE_TRY(settle_limits(ctx));
-    kfe_i_log(ctx, KFE_LOG_INFO, "%d %s, %d on this machine, %d %s each (%s)", ctx->cluster->info.ranks,
-              ctx->cluster->info.ranks == 1 ? "process" : "processes", ctx->cluster->info.local_ranks,
+    kfe_i_log(ctx, KFE_LOG_INFO, "%d %s, %d on this machine, %d %s each (%s)", ctx->cluster->info.processes,
+              ctx->cluster->info.processes == 1 ? "process" : "processes", ctx->cluster->info.local_processes,
               ctx->threads, ctx->threads == 1 ? "thread" : "threads", ctx->cluster->info.name);
 cleanup:
     kfe_i_free(ctx, cluster);
@@ -207,7 +193,7 @@ void kfe_i_cluster_resume(kfe_context *ctx, kfe_i_cluster *cluster)
 /* A context without others need not ask them. */
 static int is_alone(const kfe_context *ctx)
 {
-    return kfe_i_ranks(ctx) == 1;
+    return kfe_i_processes(ctx) == 1;
 }
 
 /* Errors are recorded although the context is const: its cluster is not. */
@@ -237,15 +223,15 @@ kfe_status kfe_i_cluster_gather(const kfe_context *ctx, void *values, const int6
 kfe_status kfe_i_cluster_gather_rows(const kfe_context *ctx, double *values, int64_t rows, int64_t width)
 {
     kfe_status status = KFE_OK;
-    int ranks = kfe_i_ranks(ctx);
+    int processes = kfe_i_processes(ctx);
     int64_t *bytes = NULL;
 
     if (is_alone(ctx) || rows * width == 0)
         return KFE_OK;
-    KFE_ALLOC(recorder(ctx), bytes, ranks);
-    for (int r = 0; r < ranks; r++)
-        bytes[r] = (kfe_i_share_begin(rows, r + 1, ranks) - kfe_i_share_begin(rows, r, ranks)) * width *
-                   (int64_t)sizeof *values;
+    KFE_ALLOC(recorder(ctx), bytes, processes);
+    for (int r = 0; r < processes; r++)
+        bytes[r] = (kfe_i_share_begin(rows, r + 1, processes) - kfe_i_share_begin(rows, r, processes)) *
+                   width * (int64_t)sizeof *values;
     KFE_TRY(kfe_i_cluster_gather(ctx, values, bytes));
 cleanup:
     kfe_i_free(recorder(ctx), bytes);
@@ -263,15 +249,15 @@ kfe_status kfe_i_cluster_broadcast(const kfe_context *ctx, int root, void *bytes
 kfe_status kfe_i_cluster_least(const kfe_context *ctx, double *value)
 {
     kfe_status status = KFE_OK;
-    int ranks = kfe_i_ranks(ctx);
+    int processes = kfe_i_processes(ctx);
     double *all = NULL;
 
     if (is_alone(ctx))
         return KFE_OK;
-    KFE_ALLOC_ZERO(recorder(ctx), all, ranks);
-    all[kfe_i_rank(ctx)] = *value;
-    KFE_TRY(kfe_i_cluster_gather_rows(ctx, all, ranks, 1));
-    for (int r = 0; r < ranks; r++)
+    KFE_ALLOC_ZERO(recorder(ctx), all, processes);
+    all[kfe_i_process(ctx)] = *value;
+    KFE_TRY(kfe_i_cluster_gather_rows(ctx, all, processes, 1));
+    for (int r = 0; r < processes; r++)
         *value = all[r] < *value ? all[r] : *value;
 cleanup:
     kfe_i_free(recorder(ctx), all);
@@ -296,15 +282,15 @@ static uint64_t bits_of(double number)
 kfe_status kfe_i_cluster_compare(const kfe_context *ctx, uint64_t number, const char *what)
 {
     kfe_status status = KFE_OK;
-    int ranks = kfe_i_ranks(ctx);
+    int processes = kfe_i_processes(ctx);
     double *all = NULL; /* as bits */
 
     if (is_alone(ctx))
         return KFE_OK;
-    KFE_ALLOC_ZERO(recorder(ctx), all, ranks);
-    memcpy(&all[kfe_i_rank(ctx)], &number, sizeof number);
-    KFE_TRY(kfe_i_cluster_gather_rows(ctx, all, ranks, 1));
-    for (int r = 1; r < ranks; r++)
+    KFE_ALLOC_ZERO(recorder(ctx), all, processes);
+    memcpy(&all[kfe_i_process(ctx)], &number, sizeof number);
+    KFE_TRY(kfe_i_cluster_gather_rows(ctx, all, processes, 1));
+    for (int r = 1; r < processes; r++)
         if (bits_of(all[r]) != bits_of(all[0]))
             KFE_FAIL(
                 recorder(ctx), KFE_EINPUT,
@@ -312,6 +298,89 @@ kfe_status kfe_i_cluster_compare(const kfe_context *ctx, uint64_t number, const 
                 what, r);
 cleanup:
     kfe_i_free(recorder(ctx), all);
+    return status;
+}
+
+/* The words of process 0 and of another process at the first place where their texts differ. */
+typedef struct differing_words {
+    char first[160], other[160];
+} differing_words;
+
+static const char word_ends[] = " ,()\n";
+
+/* The word that begins at `begin`, in quotes. */
+static void copy_word(const char *begin, char *out, size_t size)
+{
+    enum { MOST = 100 };
+    size_t length = strcspn(begin, word_ends);
+
+    if (length == 0)
+        (void)snprintf(out, size, "nothing");
+    else
+        (void)snprintf(out, size, "'%.*s%s'", (int)(length < MOST ? length : MOST), begin,
+                       length < MOST ? "" : "…");
+}
+
+/* The texts differ at position `at`. They are alike before, and so are the beginnings of the words there. */
+static void name_difference(const char *first, const char *other, size_t at, differing_words *out)
+{
+    size_t begin = at;
+
+    while (begin > 0 && !strchr(word_ends, first[begin - 1]))
+        begin--;
+    if (strcspn(first + begin, word_ends) == at - begin && strcspn(other + begin, word_ends) == at - begin)
+        begin = at; /* the same word, but another one follows */
+    copy_word(first + begin + strspn(first + begin, word_ends), out->first, sizeof out->first);
+    copy_word(other + begin + strspn(other + begin, word_ends), out->other, sizeof out->other);
+}
+
+/* *same: whether the text of this process is that of process 0; else `words` says where they differ. */
+static kfe_status compare_with_first(kfe_context *ctx, const char *text, int *same, differing_words *words)
+{
+    kfe_status status = KFE_OK;
+    int64_t length = (int64_t)strlen(text) + 1;
+    char *first = NULL;
+    size_t at = 0;
+
+    KFE_TRY(kfe_i_cluster_broadcast(ctx, 0, &length, sizeof length));
+    KFE_ALLOC(ctx, first, length);
+    if (kfe_i_process(ctx) == 0)
+        memcpy(first, text, (size_t)length);
+    KFE_TRY(kfe_i_cluster_broadcast(ctx, 0, first, length));
+    *same = strcmp(first, text) == 0;
+    while (!*same && first[at] == text[at])
+        at++;
+    if (!*same)
+        name_difference(first, text, at, words);
+cleanup:
+    kfe_i_free(ctx, first);
+    return status;
+}
+
+kfe_status kfe_i_cluster_compare_text(const kfe_context *ctx, const char *text)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *own = recorder(ctx);
+    differing_words words = {{0}, {0}};
+    double *differs = NULL;
+    int same = 1;
+
+    if (is_alone(ctx))
+        return KFE_OK;
+    KFE_TRY(compare_with_first(own, text, &same, &words));
+    KFE_ALLOC_ZERO(own, differs, kfe_i_processes(ctx));
+    differs[kfe_i_process(ctx)] = !same;
+    KFE_TRY(kfe_i_cluster_gather_rows(ctx, differs, kfe_i_processes(ctx), 1));
+    for (int r = 0; r < kfe_i_processes(ctx); r++)
+        if (differs[r] > 0) {
+            KFE_TRY(kfe_i_cluster_broadcast(ctx, r, &words, sizeof words));
+            KFE_FAIL(own, KFE_EINVAL,
+                     "process %d was given %s where process 0 was given %s: every process must make the same "
+                     "calls with the same settings",
+                     r, words.other, words.first);
+        }
+cleanup:
+    kfe_i_free(own, differs);
     return status;
 }
 
@@ -324,7 +393,7 @@ kfe_status kfe_context_agree(kfe_context *ctx, kfe_status status)
     if (is_alone(ctx))
         return status;
     if (ctx->cluster_failed)
-        outcome.code = 0; /* this rank has only heard of a failure */
+        outcome.code = 0; /* this process has only heard of a failure */
     else if (status != KFE_OK)
         (void)snprintf(outcome.text, sizeof outcome.text, "%s",
                        *ctx->message ? ctx->message : kfe_status_text(status));

@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts: settings, callbacks, messages, memory limit and threads. Every public call receives one. */
-#define _DEFAULT_SOURCE /* madvise */
 #include "core/context.h"
 
 #include <omp.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "core/available.h"
 #include "core/escape.h"
 #include "core/memory.h"
 #include "core/resume.h"
 #include "core/search.h"
 #include "core/text.h"
+#include "core/waiting.h"
 #include "core/wording.h"
+#include "system/system.h"
 
 #define KFE_DEFAULT_MEMORY_SHARE 0.7
+#define SECONDS_BETWEEN_READINGS 0.1
+#define MOST_NEW_BYTES (1 << 24)
 
 const char *kfe_version(void)
 {
@@ -39,22 +37,6 @@ const char *kfe_status_text(kfe_status status)
 /* Blocks from this size on ask for large pages: touching gigabytes in pages of 4 kB takes as long as filling them. */
 #define HUGE_BLOCK ((size_t)64 << 20)
 
-/* malloc maps such blocks one by one. The advice is for the whole mapping: a part would split it in two, and then realloc
- * could not move it without a copy, which takes twice the memory. */
-static void ask_for_large_pages(void *block, size_t size)
-{
-#ifdef MADV_HUGEPAGE
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t begin = (uintptr_t)block / page * page;
-    uintptr_t end = ((uintptr_t)block + size + page - 1) / page * page;
-
-    (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* only advice: a failure does no harm */
-#else
-    (void)block;
-    (void)size;
-#endif
-}
-
 static void *standard_reallocate(void *user, void *block, size_t size)
 {
     (void)user;
@@ -64,7 +46,7 @@ static void *standard_reallocate(void *user, void *block, size_t size)
     }
     void *resized = realloc(block, size);
     if (resized && size >= HUGE_BLOCK)
-        ask_for_large_pages(resized, size);
+        kfe_i_ask_for_large_pages(resized, size);
     return resized;
 }
 
@@ -111,32 +93,11 @@ kfe_status kfe_context_set_threads(kfe_context *ctx, int threads)
     return KFE_OK;
 }
 
-/* ---- threads after fork() ---- */
-
 /* In a forked child the threads of OpenMP's pool do not exist, although its runtime believes that they do: work given to
- * them would be waited for without end. Set in the child of a process that has used several threads. */
-static volatile int threads_are_lost;
-
-static void note_lost_threads(void)
-{
-    threads_are_lost = 1;
-}
-
-static void watch_forks(void)
-{
-    (void)pthread_atfork(NULL, NULL, note_lost_threads);
-}
-
-static void begin_several_threads(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    (void)pthread_once(&once, watch_forks);
-}
-
+ * them would be waited for without end. */
 int kfe_context_threads(const kfe_context *ctx)
 {
-    if (threads_are_lost)
+    if (kfe_i_is_forked())
         return 1;
     int threads = ctx->threads > 0 ? ctx->threads : omp_get_max_threads();
     int limit = omp_get_max_active_levels() > 0 ? omp_get_thread_limit() : 1;
@@ -171,13 +132,25 @@ kfe_status kfe_context_set_wording(kfe_context *ctx, kfe_wording wording)
     return KFE_OK;
 }
 
+/* Reading takes a tenth of a millisecond, and a fit of few examples asks for it many times. So the last reading counts for
+ * a tenth of a second, unless the bytes in use have changed by 16 MB. */
+static int64_t available_lately(kfe_i_memory_reading *reading, int64_t in_use)
+{
+    double now = kfe_i_clock();
+
+    if (reading->when == 0 || now - reading->when > SECONDS_BETWEEN_READINGS ||
+        llabs(in_use - reading->in_use) > MOST_NEW_BYTES)
+        *reading =
+            (kfe_i_memory_reading){.when = now, .available = kfe_i_available_memory(""), .in_use = in_use};
+    return reading->available;
+}
+
 int64_t kfe_context_memory(const kfe_context *ctx)
 {
     if (ctx->memory > 0)
         return ctx->memory;
     kfe_i_memory_reading *reading = (kfe_i_memory_reading *)&ctx->reading; /* no context is a const object */
-    return (int64_t)(KFE_DEFAULT_MEMORY_SHARE *
-                     (double)kfe_i_available_lately(reading, kfe_i_clock(), ctx->in_use));
+    return (int64_t)(KFE_DEFAULT_MEMORY_SHARE * (double)available_lately(reading, ctx->in_use));
 }
 
 int64_t kfe_i_memory_left(const kfe_context *ctx)
@@ -196,6 +169,16 @@ const char *kfe_i_device_wanted(const kfe_context *ctx)
     if (ctx->device_name[0])
         return ctx->device_name;
     return environment && *environment ? environment : "cpu";
+}
+
+/* Kernel values from which `auto` uses a device: fewer are computed in a tenth of a second by the CPU. */
+#define KFE_WORTH_A_DEVICE 1e8
+
+int kfe_i_wants_device(const kfe_context *ctx, double work)
+{
+    const char *wanted = kfe_i_device_wanted(ctx);
+
+    return strcmp(wanted, "cpu") != 0 && (strcmp(wanted, "auto") != 0 || work >= KFE_WORTH_A_DEVICE);
 }
 
 void kfe_context_on_log(kfe_context *ctx, kfe_log_fn log, void *user)
@@ -301,7 +284,7 @@ void kfe_i_log(kfe_context *ctx, kfe_level level, const char *format, ...)
         ctx->log(ctx->log_user, level, text);
 }
 
-kfe_status kfe_i_checkpoint(kfe_context *ctx, const char *stage, int64_t done, int64_t total)
+kfe_status kfe_i_progress(kfe_context *ctx, const char *stage, int64_t done, int64_t total)
 {
     if (ctx->progress)
         ctx->progress(ctx->progress_user, stage, done, total);
@@ -333,14 +316,6 @@ kfe_status kfe_i_check_memory(kfe_context *ctx, double bytes, const char *what, 
                       worded);
 }
 
-double kfe_i_clock(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* The number of OpenMP threads is a property of the calling thread, and the OpenMP build of OpenBLAS obeys it: two
  * contexts in two threads do not disturb each other. OpenBLAS waits for as many threads as it asked for, without end if
  * OpenMP gives it fewer: hence no dynamic teams, and no more threads than OMP_THREAD_LIMIT and
@@ -351,8 +326,10 @@ kfe_i_thread_state kfe_i_threads_enter(const kfe_context *ctx)
 
     omp_set_dynamic(0);
     int threads = kfe_context_threads(ctx);
-    if (threads > 1)
-        begin_several_threads();
+    if (threads > 1) {
+        kfe_i_watch_forks();
+        kfe_i_make_threads_sleep();
+    }
     omp_set_num_threads(threads);
     return saved;
 }

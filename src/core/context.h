@@ -3,19 +3,24 @@
 #ifndef KFE_CORE_CONTEXT_H
 #define KFE_CORE_CONTEXT_H
 
-#include "core/available.h"
 #include "kfe.h"
 
 /* How fast this machine computes, in operations and bytes per second, with this many threads and processes (gram/solve/cost.h). */
 typedef struct kfe_i_rates {
     int threads; /* 0: not measured yet */
-    int ranks;
+    int processes;
     double dgemm, sgemm;
-    double dpotrf, spftrf; /* at the order at which they were measured */
+    double dpotrf, spftrf; /* at the order of the measurement */
     double bytes;          /* read from memory */
     double gathered;       /* bytes that each process has after a gather, per second; one process: INFINITY */
     double message;        /* seconds of a short message; one process: 0 */
 } kfe_i_rates;
+
+/* What was available lately (kfe_context_memory). */
+typedef struct kfe_i_memory_reading {
+    double when; /* 0: never */
+    int64_t available, in_use;
+} kfe_i_memory_reading;
 
 struct kfe_context {
     kfe_reallocate_fn reallocate;
@@ -78,10 +83,12 @@ void kfe_i_log(kfe_context *ctx, kfe_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Reports progress and asks the cancel callback: KFE_OK to go on, or KFE_ECANCEL. Not for worker threads. */
-kfe_status kfe_i_checkpoint(kfe_context *ctx, const char *stage, int64_t done, int64_t total);
+kfe_status kfe_i_progress(kfe_context *ctx, const char *stage, int64_t done, int64_t total);
 
 /* The device that the user wants: "cpu", "auto" or a name. */
 const char *kfe_i_device_wanted(const kfe_context *ctx);
+/* Whether so many kernel values are to be computed on a device. */
+int kfe_i_wants_device(const kfe_context *ctx, double work);
 
 /* Bytes that may still be planned for: the limit minus what is in use. A few megabytes in use are not counted, so that
  * small problems have all of a small limit. */
@@ -89,9 +96,6 @@ int64_t kfe_i_memory_left(const kfe_context *ctx);
 /* Fails with KFE_ELIMIT if the work needs more bytes than are left; the message has `what`, both sizes and the
  * remedy. */
 kfe_status kfe_i_check_memory(kfe_context *ctx, double bytes, const char *what, const char *remedy);
-
-/* Seconds on a clock that only goes forward. */
-double kfe_i_clock(void);
 
 /* Entry and exit of a public call that computes: OpenMP and BLAS get this context's number of threads. */
 typedef struct kfe_i_thread_state {

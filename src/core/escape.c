@@ -35,11 +35,17 @@ static size_t decode(const unsigned char *bytes, size_t length, uint32_t *code)
     return size;
 }
 
-/* C0, DEL, C1, line and paragraph separators, and the marks that turn the direction of writing around. */
+/* C0, DEL, C1, line and paragraph separators, and the marks that set the direction of writing. */
 static int is_control(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x2028 && code <= 0x202E) ||
-           (code >= 0x2066 && code <= 0x2069);
+           (code >= 0x2066 && code <= 0x2069) || code == 0x061C || code == 0x200E || code == 0x200F;
+}
+
+size_t kfe_i_control_beyond_ascii(const char *text, uint32_t *code)
+{
+    size_t size = decode((const unsigned char *)text, strnlen(text, 4), code);
+    return size > 1 && is_control(*code) ? size : 0;
 }
 
 size_t kfe_i_escape(const char *text, size_t length, const char *kept, char *out)

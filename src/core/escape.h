@@ -4,6 +4,7 @@
 #define KFE_CORE_ESCAPE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* The most bytes that one byte of text becomes: \x1b. */
 enum { KFE_ESCAPE_GROWTH = 4 };
@@ -12,6 +13,10 @@ enum { KFE_ESCAPE_GROWTH = 4 };
  * bytes written. Printable UTF-8 and the characters in `kept` stay as they are. Each byte of a control character, of a
  * mark that changes the direction of writing, and of what is not UTF-8 becomes \xNN. */
 size_t kfe_i_escape(const char *text, size_t length, const char *kept, char *out);
+
+/* The length of the control character or mark of direction beyond ASCII that `text` (UTF-8) begins with, and its number;
+ * 0: it begins with something else. */
+size_t kfe_i_control_beyond_ascii(const char *text, uint32_t *code);
 
 /* The same for a string in a buffer of its own: escaped in place, cut at a whole character where it no longer fits. */
 void kfe_i_escape_in_place(char *text, size_t size);

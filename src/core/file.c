@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Output files that appear whole or not at all; models, reports and tables are written through them. */
-#define _GNU_SOURCE /* "e" of fopen, faccessat, fsync */
 #include "core/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/cluster.h"
 #include "core/escape.h"
@@ -17,8 +12,8 @@
 static kfe_status write_failure(kfe_i_outfile *out)
 {
     int reason = errno;
-    const char *remedy = reason == ENOSPC || reason == EDQUOT ? "; free some space or write elsewhere" : "";
-    return kfe_i_fail(out->ctx, KFE_EIO, "%s: cannot write: %s%s", out->path, strerror(reason), remedy);
+    return kfe_i_fail(out->ctx, KFE_EIO, "%s: cannot write: %s%s", out->path, strerror(reason),
+                      kfe_i_is_disk_full(reason) ? "; free some space or write elsewhere" : "");
 }
 
 static kfe_status open_failure(kfe_i_outfile *out)
@@ -29,6 +24,9 @@ static kfe_status open_failure(kfe_i_outfile *out)
                          : reason == EROFS        ? "; write elsewhere"
                          : reason == ENAMETOOLONG ? "; give a shorter name"
                                                   : "";
+    if (reason == ELOOP)
+        return kfe_i_fail(out->ctx, KFE_EIO, "%s: cannot write: its symbolic links lead in a circle",
+                          out->path);
     return kfe_i_fail(out->ctx, KFE_EIO, "%s: cannot create: %s%s", out->path, strerror(reason), remedy);
 }
 
@@ -37,119 +35,79 @@ static int is_standard_output(const char *path)
     return strcmp(path, "/dev/stdout") == 0;
 }
 
-/* ---- checks ---- */
+/* ---- opening ---- */
 
-/* A rename needs only the right to write in the folder: it would replace a file that is read-only on purpose, or
- * somebody else's. */
-static kfe_status check_replaceable(kfe_i_outfile *out, const struct stat *info)
-{
-    if (faccessat(AT_FDCWD, out->path, W_OK, AT_EACCESS) == 0)
-        return KFE_OK;
-    return kfe_i_fail(out->ctx, KFE_EIO, "%s: cannot write: %s; %s", out->path,
-                      errno == EACCES ? "this file exists and you may not write it" : strerror(errno),
-                      info->st_uid == geteuid() ? "make it writable or give another name"
-                                                : "give another name");
-}
-
-static kfe_status begin(kfe_context *ctx, const char *path, kfe_i_outfile *out, struct stat *info)
+/* Decides how the file is written. A rename needs only the right to write in the folder: it would replace a file that is
+ * read-only on purpose, or somebody else's. */
+static kfe_status begin(kfe_context *ctx, const char *path, kfe_i_outfile *out)
 {
     kfe_status status = KFE_OK;
+    size_t length = strlen(path);
 
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
     KFE_STRDUP(ctx, out->path, strcmp(path, "-") == 0 ? "/dev/stdout" : path);
-    if (!*path)
+    if (length == 0)
         KFE_FAIL(ctx, KFE_EIO, "the name of the output file is empty; name a file");
-    int exists = stat(out->path, info) == 0;
-    if (exists && S_ISDIR(info->st_mode))
-        KFE_FAIL(ctx, KFE_EIO, "%s: cannot write: it is a directory; name a file", path);
-    if (is_standard_output(out->path) || (exists && !S_ISREG(info->st_mode)))
+    if (is_standard_output(out->path))
         goto cleanup;
-    if (exists)
-        KFE_TRY(check_replaceable(out, info));
-    else
-        info->st_mode = 0;
-    KFE_TRY(kfe_i_place_resolve(ctx, out->path, &out->place));
-    if (!*out->place.name)
+    kfe_i_path_kind kind = kfe_i_path_look(out->path, NULL);
+    if (kind == KFE_PATH_FOLDER)
+        KFE_FAIL(ctx, KFE_EIO, "%s: cannot write: it is a directory; name a file", path);
+    if (kind == KFE_PATH_NOTHING && path[length - 1] == '/')
         KFE_FAIL(ctx, KFE_EIO, "%s: cannot write: a name that ends in / is a directory; name a file", path);
+    if (kind == KFE_PATH_FILE && !kfe_i_path_is_writable(out->path))
+        KFE_FAIL(ctx, KFE_EIO, "%s: cannot write: %s; make it writable or give another name", path,
+                 errno == EACCES ? "this file exists and you may not write it" : strerror(errno));
+    out->aside = kind != KFE_PATH_OTHER;
 cleanup:
     return status;
 }
 
-/* ---- opening ---- */
-
-/* The new file takes mode and owner of the one it replaces, as far as we may give them. The mode comes last, because a
- * change of owner takes the set-user bit away. */
-static void copy_ownership(int descriptor, const struct stat *replaced)
+static kfe_status open_aside(kfe_i_outfile *out)
 {
-    if (replaced->st_mode == 0)
-        return;
-    if (replaced->st_uid != geteuid() || replaced->st_gid != getegid())
-        (void)!fchown(descriptor, replaced->st_uid, replaced->st_gid);
-    (void)!fchmod(descriptor, replaced->st_mode & 07777);
+    out->stream = kfe_i_replacement_begin(&out->replacement, out->path);
+    return out->stream ? KFE_OK : open_failure(out);
 }
 
-static kfe_status open_aside(kfe_i_outfile *out, const struct stat *replaced)
-{
-    int descriptor = kfe_i_place_create(&out->place);
-
-    if (descriptor < 0)
-        return open_failure(out);
-    copy_ownership(descriptor, replaced);
-    out->stream = fdopen(descriptor, "wb");
-    if (out->stream)
-        return KFE_OK;
-    close(descriptor);
-    return open_failure(out);
-}
-
-/* Standard output is duplicated: opened by name, a redirected file would be written from its beginning. */
 static kfe_status open_in_place(kfe_i_outfile *out)
 {
-    if (!is_standard_output(out->path))
-        out->stream = fopen(out->path, "wbe");
-    else {
-        int descriptor = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-        out->stream = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
-        if (!out->stream && descriptor >= 0)
-            close(descriptor);
-    }
+    out->stream = is_standard_output(out->path) ? kfe_i_standard_output() : kfe_i_fopen(out->path, "wb");
     if (!out->stream)
         return open_failure(out);
-    out->on_terminal = isatty(fileno(out->stream));
+    out->on_terminal = kfe_i_is_terminal(out->stream);
     return KFE_OK;
 }
 
 /* If several processes share the work, only the first writes. */
 static int is_written_here(const kfe_context *ctx)
 {
-    return kfe_i_rank(ctx) == 0;
+    return kfe_i_process(ctx) == 0;
 }
 
 kfe_status kfe_i_outfile_open(kfe_context *ctx, const char *path, kfe_i_outfile *out)
 {
-    struct stat replaced;
-    kfe_status status = begin(ctx, is_written_here(ctx) ? path : "/dev/null", out, &replaced);
+    kfe_status status = begin(ctx, is_written_here(ctx) ? path : kfe_i_null_device, out);
 
     if (status != KFE_OK)
         return status;
-    return out->place.path ? open_aside(out, &replaced) : open_in_place(out);
+    return out->aside ? open_aside(out) : open_in_place(out);
 }
 
 kfe_status kfe_output_check(kfe_context *ctx, const char *path)
 {
     kfe_i_outfile out = {0};
-    struct stat replaced;
     kfe_status status = KFE_OK;
 
     if (!path)
         return kfe_i_fail(ctx, KFE_EINVAL, "the output file has no name");
     if (!is_written_here(ctx))
         return KFE_OK;
-    KFE_TRY(begin(ctx, path, &out, &replaced));
-    if (out.place.path)
-        status = open_aside(&out, &replaced);
-    else if (!is_standard_output(out.path) && access(out.path, W_OK) != 0) /* opening a pipe would wait */
+    KFE_TRY(begin(ctx, path, &out));
+    if (out.aside)
+        status = open_aside(&out);
+    else if (!is_standard_output(out.path) &&
+             !kfe_i_path_is_writable(out.path)) /* opening a pipe would wait */
         status = open_failure(&out);
 cleanup:
     kfe_i_outfile_abandon(&out);
@@ -187,21 +145,19 @@ kfe_status kfe_i_outfile_write(kfe_i_outfile *out, const void *bytes, size_t siz
 
 kfe_status kfe_i_outfile_flush(kfe_i_outfile *out)
 {
-    return out->place.path || fflush(out->stream) == 0 ? KFE_OK : write_failure(out);
+    return out->aside || fflush(out->stream) == 0 ? KFE_OK : write_failure(out);
 }
 
-/* The file is closed after the rename: closing ends the lock, and an unlocked temporary file is a stale one. fsync has
- * already reported what closing could. */
+/* The file is closed after the rename: closing ends its lock, and an unlocked temporary file is a stale one. Flushing
+ * to the disk has already reported what closing could. */
 kfe_status kfe_i_outfile_commit(kfe_i_outfile *out)
 {
     kfe_status status = KFE_OK;
-    int aside = out->place.path != NULL;
     FILE *stream = out->stream;
     double ready = 1;
 
     KFE_TRY(kfe_i_cluster_sum(out->ctx, &ready, 1)); /* no process has failed before the file gets its name */
-    if (fflush(stream) != 0 ||
-        (aside && (fsync(fileno(stream)) != 0 || kfe_i_place_commit(&out->place) != 0))) {
+    if (!(out->aside ? kfe_i_replacement_end(&out->replacement, stream) : fflush(stream) == 0)) {
         status = write_failure(out);
         goto cleanup;
     }
@@ -233,7 +189,7 @@ void kfe_i_outfile_abandon(kfe_i_outfile *out)
 {
     if (!out->ctx)
         return;
-    kfe_i_place_free(out->ctx, &out->place);
+    kfe_i_replacement_abandon(&out->replacement);
     if (out->stream)
         fclose(out->stream);
     kfe_i_free(out->ctx, out->path);

@@ -6,12 +6,13 @@
 #include <stdio.h>
 
 #include "core/context.h"
-#include "core/place.h"
+#include "system/system.h"
 
 typedef struct kfe_i_outfile {
     kfe_context *ctx;
-    char *path;        /* as the user wrote it */
-    kfe_i_place place; /* path NULL: written in place (devices, pipes, standard output) */
+    char *path; /* as the user wrote it */
+    int aside;  /* written as `replacement`; else in place (devices, pipes, standard output) */
+    kfe_i_replacement replacement;
     FILE *stream;
     int on_terminal; /* control characters are escaped */
 } kfe_i_outfile;

@@ -15,7 +15,7 @@ int kfe_i_loop_is_divided(const kfe_i_loop *loop)
 {
     for (int p = 0; p < loop->count; p++)
         if (loop->parts[p].divided)
-            return kfe_i_ranks(loop->ctx) > 1;
+            return kfe_i_processes(loop->ctx) > 1;
     return 0;
 }
 
@@ -53,10 +53,10 @@ static kfe_status begin_division(kfe_context *ctx, const kfe_i_loop_part *part, 
     kfe_status status = KFE_OK;
 
     *d = (division){.ctx = ctx};
-    KFE_ALLOC_ZERO(ctx, d->sizes, kfe_i_ranks(ctx));
+    KFE_ALLOC_ZERO(ctx, d->sizes, kfe_i_processes(ctx));
     KFE_ALLOC(ctx, d->piece, PIECE_BYTES);
-    d->sizes[kfe_i_rank(ctx)] = (double)part->own;
-    KFE_TRY(kfe_i_cluster_gather_rows(ctx, d->sizes, kfe_i_ranks(ctx), 1));
+    d->sizes[kfe_i_process(ctx)] = (double)part->own;
+    KFE_TRY(kfe_i_cluster_gather_rows(ctx, d->sizes, kfe_i_processes(ctx), 1));
 cleanup:
     return status;
 }
@@ -66,17 +66,17 @@ kfe_status kfe_i_loop_collect(const kfe_i_loop *loop, const kfe_i_loop_part *par
 {
     kfe_status status = KFE_OK;
     kfe_status taken = KFE_OK;
-    int rank = kfe_i_rank(loop->ctx);
+    int process = kfe_i_process(loop->ctx);
     division d;
 
     KFE_TRY(begin_division(loop->ctx, part, &d));
-    for (int r = 0; r < kfe_i_ranks(loop->ctx); r++)
+    for (int r = 0; r < kfe_i_processes(loop->ctx); r++)
         for (int64_t first = 0; first < (int64_t)d.sizes[r]; first += PIECE_BYTES) {
             int64_t size = kfe_i_least((int64_t)d.sizes[r] - first, PIECE_BYTES);
-            if (r == rank)
+            if (r == process)
                 memcpy(d.piece, (const char *)part->bytes + first, (size_t)size);
             KFE_TRY(kfe_i_cluster_broadcast(loop->ctx, r, d.piece, size));
-            if (rank == 0 && taken == KFE_OK)
+            if (process == 0 && taken == KFE_OK)
                 taken = take(user, d.piece, size);
         }
     status = taken;
@@ -89,18 +89,18 @@ kfe_status kfe_i_loop_spread(const kfe_i_loop *loop, const kfe_i_loop_part *part
                              int (*give)(void *user, void *bytes, int64_t size), void *user)
 {
     kfe_status status = KFE_OK;
-    int rank = kfe_i_rank(loop->ctx);
+    int process = kfe_i_process(loop->ctx);
     int given = 1;
     division d;
 
     KFE_TRY(begin_division(loop->ctx, part, &d));
-    for (int r = 0; r < kfe_i_ranks(loop->ctx); r++)
+    for (int r = 0; r < kfe_i_processes(loop->ctx); r++)
         for (int64_t first = 0; first < (int64_t)d.sizes[r]; first += PIECE_BYTES) {
             int64_t size = kfe_i_least((int64_t)d.sizes[r] - first, PIECE_BYTES);
-            if (rank == 0)
+            if (process == 0)
                 given = given && give(user, d.piece, size);
             KFE_TRY(kfe_i_cluster_broadcast(loop->ctx, 0, d.piece, size));
-            if (r == rank)
+            if (r == process)
                 memcpy((char *)part->bytes + first, d.piece, (size_t)size);
         }
     status = given ? KFE_OK : KFE_EINPUT;

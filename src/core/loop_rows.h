@@ -7,7 +7,7 @@
 #include "core/resume.h"
 
 int kfe_i_loop_is_divided(const kfe_i_loop *loop);
-/* Sets the sizes of divided parts to those of all processes together. */
+/* Sets the sizes of divided parts to the sums over all processes. */
 kfe_status kfe_i_loop_measure(kfe_i_loop *loop);
 /* Process 0 is given the bytes of a divided part, piece by piece. Goes on after a failure of `take`, for the sake of the others, and
  * returns it at the end. */

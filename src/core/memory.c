@@ -9,7 +9,10 @@
 
 /* What lies before every block, so that the context knows how much is in use, whatever its allocator is. */
 typedef union header {
-    size_t size;
+    struct {
+        size_t size;
+        union header *next; /* in its arena */
+    } block;
     max_align_t alignment;
 } header;
 
@@ -44,7 +47,7 @@ static void fail_for_lack(kfe_context *ctx, kfe_status why, double bytes)
 void *kfe_i_resize(kfe_context *ctx, void *block, int64_t count, size_t size)
 {
     header *before = block ? (header *)block - 1 : NULL;
-    size_t old = before ? before->size : 0;
+    size_t old = before ? before->block.size : 0;
     size_t bytes = 0;
 
     if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) ||
@@ -62,7 +65,7 @@ void *kfe_i_resize(kfe_context *ctx, void *block, int64_t count, size_t size)
         fail_for_lack(ctx, KFE_ENOMEM, (double)bytes);
         return NULL;
     }
-    resized->size = bytes;
+    resized->block.size = bytes;
     ctx->in_use += more;
     return resized + 1;
 }
@@ -85,13 +88,32 @@ void kfe_i_free(kfe_context *ctx, void *block)
     if (!block)
         return;
     header *begin = (header *)block - 1;
-    ctx->in_use -= (int64_t)begin->size;
+    ctx->in_use -= (int64_t)begin->block.size;
     ctx->reallocate(ctx->reallocate_user, begin, 0);
+}
+
+void *kfe_i_arena_add(kfe_i_arena *arena, void *block)
+{
+    if (block) {
+        header *begin = (header *)block - 1;
+        begin->block.next = arena->last;
+        arena->last = begin;
+    }
+    return block;
+}
+
+void kfe_i_arena_free(kfe_i_arena *arena)
+{
+    while (arena->last) {
+        header *begin = arena->last;
+        arena->last = begin->block.next;
+        kfe_i_free(arena->ctx, begin + 1);
+    }
 }
 
 void *kfe_i_scratch(kfe_context *ctx, int64_t bytes)
 {
-    if (bytes > ctx->scratch_size) {
+    if (!ctx->scratch || bytes > ctx->scratch_size) { /* NULL would mean failure */
         kfe_i_free(ctx, ctx->scratch);
         ctx->scratch = kfe_i_alloc(ctx, bytes, 1);
         ctx->scratch_size = ctx->scratch ? bytes : 0;
@@ -112,6 +134,32 @@ char *kfe_i_strndup(kfe_context *ctx, const char *text, size_t length)
 char *kfe_i_strdup(kfe_context *ctx, const char *text)
 {
     return kfe_i_strndup(ctx, text, strlen(text));
+}
+
+kfe_status kfe_i_strings_copy(kfe_context *ctx, int64_t count, const char *const *from, char ***out)
+{
+    kfe_status status = KFE_OK;
+    char **copy = NULL;
+
+    *out = NULL;
+    if (!from)
+        return KFE_OK;
+    KFE_ALLOC_ZERO(ctx, copy, count);
+    for (int64_t i = 0; i < count; i++)
+        if (from[i])
+            KFE_STRDUP(ctx, copy[i], from[i]);
+    *out = copy;
+    copy = NULL;
+cleanup:
+    kfe_i_strings_free(ctx, count, copy);
+    return status;
+}
+
+void kfe_i_strings_free(kfe_context *ctx, int64_t count, char **strings)
+{
+    for (int64_t i = 0; strings && i < count; i++)
+        kfe_i_free(ctx, strings[i]);
+    kfe_i_free(ctx, strings);
 }
 
 int64_t kfe_i_grown_capacity(const kfe_context *ctx, int64_t capacity, int64_t needed, size_t size)

@@ -11,7 +11,7 @@
  * beforehand (kfe_i_check_memory). What no plan foresaw fails when it is allocated, so that a call never takes much
  * more than the limit:
  *     in use ≤ limit + KFE_MEMORY_UNCOUNTED + KFE_MEMORY_SLACK.
- * Memory of other libraries (LIBSVM, LIBLINEAR, Clp, CSDP) is not counted; their callers plan for it.
+ * Memory of other libraries (LIBSVM, LIBLINEAR) is not counted; their callers plan for it.
  */
 #define KFE_MEMORY_UNCOUNTED ((int64_t)8 << 20)
 #define KFE_MEMORY_SLACK ((int64_t)8 << 20)
@@ -35,14 +35,33 @@ static inline int kfe_i_is_lack(kfe_status status)
 /* Memory for one call, aligned like malloc's, which the context keeps for the next one: calls that answer small requests
  * again and again allocate only at first. Valid until the next kfe_i_scratch; NULL after a failure, as kfe_i_alloc. */
 void *kfe_i_scratch(kfe_context *ctx, int64_t bytes);
+
+/* Blocks that are freed together: the workspace of a function or of a struct. Without blocks it is zero but for `ctx`. */
+typedef struct kfe_i_arena {
+    kfe_context *ctx;
+    void *last;
+} kfe_i_arena;
+/* From now on the arena owns the block, which must not be resized. Returns it; NULL after a failed allocation. */
+void *kfe_i_arena_add(kfe_i_arena *arena, void *block);
+void kfe_i_arena_free(kfe_i_arena *arena);
+
 char *kfe_i_strdup(kfe_context *ctx, const char *text);
 char *kfe_i_strndup(kfe_context *ctx, const char *text, size_t length);
+/* A list of strings of its own, in which NULL stays NULL; NULL if `from` is. */
+kfe_status kfe_i_strings_copy(kfe_context *ctx, int64_t count, const char *const *from, char ***out);
+void kfe_i_strings_free(kfe_context *ctx, int64_t count, char **strings);
 
-/* In functions with `status` and `cleanup:`. */
+/* In functions with `status` and `cleanup:`. KFE_ALLOC: free the block; KFE_TAKE: the arena frees it. */
 #define KFE_ALLOC(ctx, pointer, count)                                                                       \
     KFE_CHECK_ALLOC_BY(ctx, pointer, kfe_i_alloc(ctx, count, sizeof *(pointer)))
 #define KFE_ALLOC_ZERO(ctx, pointer, count)                                                                  \
     KFE_CHECK_ALLOC_BY(ctx, pointer, kfe_i_alloc_zero(ctx, count, sizeof *(pointer)))
+#define KFE_TAKE(arena, pointer, count)                                                                      \
+    KFE_CHECK_ALLOC_BY((arena)->ctx, pointer,                                                                \
+                       kfe_i_arena_add(arena, kfe_i_alloc((arena)->ctx, count, sizeof *(pointer))))
+#define KFE_TAKE_ZERO(arena, pointer, count)                                                                 \
+    KFE_CHECK_ALLOC_BY((arena)->ctx, pointer,                                                                \
+                       kfe_i_arena_add(arena, kfe_i_alloc_zero((arena)->ctx, count, sizeof *(pointer))))
 #define KFE_STRDUP(ctx, pointer, text) KFE_CHECK_ALLOC_BY(ctx, pointer, kfe_i_strdup(ctx, text))
 
 #define KFE_CHECK_ALLOC_BY(ctx, pointer, call)                                                               \
@@ -56,16 +75,6 @@ char *kfe_i_strndup(kfe_context *ctx, const char *text, size_t length);
 
 /* The capacity to grow to: double the old one, or less where the limit is near. */
 int64_t kfe_i_grown_capacity(const kfe_context *ctx, int64_t capacity, int64_t needed, size_t size);
-/* For calls that return NULL without a context. */
-#define KFE_CHECK_ALLOC(pointer, call)                                                                       \
-    do {                                                                                                     \
-        (pointer) = (call);                                                                                  \
-        if (!(pointer)) {                                                                                    \
-            status = KFE_ENOMEM;                                                                             \
-            goto cleanup;                                                                                    \
-        }                                                                                                    \
-    } while (0)
-
 /* Makes room for `needed` elements in an array of `capacity`. */
 #define KFE_GROW(ctx, pointer, capacity, needed)                                                             \
     do {                                                                                                     \

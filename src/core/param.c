@@ -99,6 +99,9 @@ static kfe_status bad_value(kfe_context *ctx, const kfe_i_param *row, const char
     if (info->type == KFE_PARAM_TEXT)
         return kfe_i_fail(ctx, KFE_EINVAL, "the value of %s is longer than %d bytes", subject,
                           KFE_PARAM_TEXT_SIZE - 1);
+    if (row->former && kfe_i_word_index(row->former, value) >= 0)
+        return kfe_i_fail(ctx, KFE_EINVAL, "%s no longer takes %s; leave it out: %s finds the same solution",
+                          subject, value, info->initial);
     if (info->type == KFE_PARAM_CHOICE)
         return kfe_i_fail(ctx, KFE_EINVAL, "%s takes one of %s, not '%s'", subject, info->words, value);
     if (info->type == KFE_PARAM_FLAG)

@@ -15,13 +15,10 @@ typedef struct kfe_i_plugin {
     uint32_t abi, size;    /* every table begins with these two numbers */
 } kfe_i_plugin;
 
-/* Calls the function of the plug-in, given its symbol. */
-typedef const void *(*kfe_i_plugin_table_fn)(void *symbol);
-
-/* Opens the plug-in, which stays loaded to the end of the process, and checks its table. The file is looked for in the folders of
- * KFE_DEVICE_PATH (separated by ':'), in the folder of the library (or of the program that contains it) and its neighbours, then by the
- * system's loader. `library` is for dlclose. KFE_EUNSUPPORTED if there is no such plug-in, or one of another release. */
-kfe_status kfe_i_plugin_open(kfe_context *ctx, const kfe_i_plugin *plugin, kfe_i_plugin_table_fn get_table,
-                             void **library, const void **table);
+/* Opens the plug-in, which stays loaded to the end of the process since drivers and MPI start once, and checks its table. The file is
+ * looked for in the folders of KFE_DEVICE_PATH (absolute, separated by ':'), in the folder of the library (or of the program that contains
+ * it) and its neighbours, then by the system's loader. KFE_EUNSUPPORTED if there is no such plug-in, or one of another release;
+ * KFE_EINVAL if KFE_DEVICE_PATH has a relative path. */
+kfe_status kfe_i_plugin_open(kfe_context *ctx, const kfe_i_plugin *plugin, const void **table);
 
 #endif

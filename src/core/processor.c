@@ -3,14 +3,13 @@
  * OpenBLAS chooses its kernels by a table of processors. One that is newer than the table is taken for a processor of 2004: on an
  * Emerald Rapids, version 0.3.21 multiplies matrices five to seven times slower than it can.
  */
-#define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "core/processor.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kfe.h"
+#include "system/system.h"
 
 typedef char *corename_fn(void);
 
@@ -32,7 +31,7 @@ const char *kfe_i_better_core(const char *core, int has_avx2, int has_avx512)
 const char *kfe_blas_advice(void)
 {
 #if defined(__x86_64__)
-    void *symbol = dlsym(RTLD_DEFAULT, "openblas_get_corename");
+    void *symbol = kfe_i_library_symbol(NULL, "openblas_get_corename");
     corename_fn *corename = NULL;
 
     if (!symbol || getenv("OPENBLAS_CORETYPE"))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Say which kernels of OpenBLAS suit a processor better than those it has chosen (kfe_blas_advice). */
+/* Name kernels of OpenBLAS that suit the processor better than its own choice (kfe_blas_advice). */
 #ifndef KFE_CORE_PROCESSOR_H
 #define KFE_CORE_PROCESSOR_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks that there is memory for a library that allocates by itself (reserve.h). Called before LIBSVM, LIBLINEAR, Clp and
- * CSDP. */
+/* Checks that there is memory for a library that allocates by itself (reserve.h). Called before LIBSVM and
+ * LIBLINEAR. */
 #include "core/reserve.h"
 
 #include "core/memory.h"

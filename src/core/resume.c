@@ -13,6 +13,7 @@
 #include "core/loop_rows.h"
 #include "core/memory.h"
 #include "core/resume_file.h"
+#include "system/system.h"
 
 /* Saving takes at most one part in this many of the time. */
 #define SAVING_SHARE 20.0
@@ -64,30 +65,30 @@ cleanup:
 
 int kfe_i_resume_is_on(const kfe_context *ctx)
 {
-    return ctx->resume && ctx->resume->running && kfe_i_ranks(ctx) == ctx->resume->ranks;
+    return ctx->resume && ctx->resume->running && kfe_i_processes(ctx) == ctx->resume->processes;
 }
 
-/* FILE.rank */
-static kfe_status name_own_file(kfe_context *ctx, int rank, char **out)
+/* FILE.process */
+static kfe_status name_own_file(kfe_context *ctx, int process, char **out)
 {
     kfe_status status = KFE_OK;
     size_t size = strlen(ctx->resume->path) + 16;
 
     KFE_ALLOC(ctx, *out, (int64_t)size);
-    (void)snprintf(*out, size, "%s.%d", ctx->resume->path, rank);
+    (void)snprintf(*out, size, "%s.%d", ctx->resume->path, process);
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_resume_begin_alone(kfe_context *ctx, const char *identity, int rank)
+kfe_status kfe_i_resume_begin_alone(kfe_context *ctx, const char *identity, int process)
 {
     kfe_status status = KFE_OK;
     char *own = NULL;
 
     if (!ctx->resume)
         return KFE_OK;
-    if (rank > 0) {
-        KFE_TRY(name_own_file(ctx, rank, &own));
+    if (process > 0) {
+        KFE_TRY(name_own_file(ctx, process, &own));
         kfe_i_free(ctx, ctx->resume->path);
         ctx->resume->path = own;
     }
@@ -96,10 +97,10 @@ cleanup:
     return status;
 }
 
-void kfe_i_resume_end_alone(kfe_context *ctx, int rank, int remove_file)
+void kfe_i_resume_end_alone(kfe_context *ctx, int process, int remove_file)
 {
     kfe_i_resume_end(ctx);
-    if (!ctx->resume || rank == 0)
+    if (!ctx->resume || process == 0)
         return;
     if (remove_file)
         (void)remove(ctx->resume->path);
@@ -115,9 +116,9 @@ kfe_status kfe_i_resume_begin(kfe_context *ctx, const char *identity)
         return KFE_OK;
     KFE_STRDUP(ctx, r->identity, identity);
     r->running = 1;
-    r->ranks = kfe_i_ranks(ctx);
+    r->processes = kfe_i_processes(ctx);
     r->saved_at = kfe_i_clock();
-    if (kfe_i_rank(ctx) == 0) {
+    if (kfe_i_process(ctx) == 0) {
         KFE_TRY(kfe_output_check(ctx, r->path));
         if (r->wanted)
             KFE_TRY(kfe_i_resume_read(ctx));
@@ -213,7 +214,7 @@ static int give_bytes(void *user, void *bytes, int64_t size)
     return file && fread(bytes, 1, (size_t)size, file) == (size_t)size;
 }
 
-/* Makes room for a part of changing size, which had `size` bytes on rank 0. */
+/* Makes room for a part of changing size, which had `size` bytes on process 0. */
 static kfe_status begin_text(const kfe_i_loop *loop, kfe_i_loop_part *part, int64_t size)
 {
     kfe_status status = KFE_OK;
@@ -228,7 +229,7 @@ cleanup:
     return status;
 }
 
-/* Rank 0 reads the part and gives the others what is theirs; a file that has ended is told at the end, by `good`. */
+/* Process 0 reads the part and gives the others what is theirs; a file that has ended is told at the end, by `good`. */
 static kfe_status restore_part(const kfe_i_loop *loop, const kfe_i_loop_part *part, FILE *file, int *good)
 {
     kfe_status status = KFE_OK;
@@ -238,7 +239,7 @@ static kfe_status restore_part(const kfe_i_loop *loop, const kfe_i_loop_part *pa
         *good = *good && status != KFE_EINPUT;
         return status == KFE_EINPUT ? KFE_OK : status;
     }
-    if (kfe_i_rank(loop->ctx) == 0)
+    if (kfe_i_process(loop->ctx) == 0)
         *good = *good && give_bytes(file, part->bytes, part->size);
     return kfe_i_cluster_broadcast(loop->ctx, 0, part->bytes, part->size);
 }
@@ -246,7 +247,7 @@ static kfe_status restore_part(const kfe_i_loop *loop, const kfe_i_loop_part *pa
 static kfe_status restore_parts(kfe_i_loop *loop, const kfe_i_saved_state *s)
 {
     kfe_status status = KFE_OK;
-    FILE *file = s ? fopen(loop->ctx->resume->path, "rbe") : NULL;
+    FILE *file = s ? kfe_i_fopen(loop->ctx->resume->path, "rb") : NULL;
     int good = !s || (file && fseek(file, s->bytes, SEEK_SET) == 0);
 
     for (int p = 0; status == KFE_OK && p < loop->count; p++) {
@@ -271,7 +272,7 @@ kfe_status kfe_i_loop_restore(kfe_i_loop *loop, int *restored)
     KFE_TRY(kfe_i_loop_measure(loop));
     if (!ctx->resume->wanted)
         return KFE_OK;
-    const kfe_i_saved_state *s = kfe_i_rank(ctx) == 0 ? find_state(loop) : NULL;
+    const kfe_i_saved_state *s = kfe_i_process(ctx) == 0 ? find_state(loop) : NULL;
     if (s)
         next = s->next;
     KFE_TRY(kfe_i_cluster_broadcast(ctx, 0, &next, (int64_t)sizeof next));
@@ -292,13 +293,13 @@ int kfe_i_loop_is_due(const kfe_i_loop *loop)
 {
     const struct kfe_i_resume *r = loop->ctx->resume;
 
-    if (loop->number < 0 || !kfe_i_resume_is_on(loop->ctx) || kfe_i_rank(loop->ctx) != 0 ||
+    if (loop->number < 0 || !kfe_i_resume_is_on(loop->ctx) || kfe_i_process(loop->ctx) != 0 ||
         (r->count > 0 && r->states[r->count - 1].number >= r->begun))
         return 0;
-    return kfe_i_clock() - r->saved_at >= fmax(r->seconds, SAVING_SHARE * r->took * (r->seconds > 0));
+    return kfe_i_clock() - r->saved_at >= fmax(r->seconds, r->always ? 0 : SAVING_SHARE * r->took);
 }
 
-/* Rank 0 decides when; the others need to know if they have something to send. */
+/* Process 0 decides when; the others need to know if they have something to send. */
 static kfe_status must_save(const kfe_i_loop *loop, int64_t *due)
 {
     *due = kfe_i_loop_is_due(loop);
@@ -322,7 +323,7 @@ kfe_status kfe_i_loop_save(kfe_i_loop *loop)
             loop->parts[p].bytes = *loop->parts[p].text;
             loop->parts[p].size = *loop->parts[p].text_size;
         }
-    if (kfe_i_rank(ctx) != 0)
+    if (kfe_i_process(ctx) != 0)
         return kfe_i_resume_send(loop);
     status = kfe_i_resume_write(loop);
     ctx->resume->saved_at = kfe_i_clock();

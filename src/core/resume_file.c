@@ -20,6 +20,7 @@
 #include "core/loop_rows.h"
 #include "core/memory.h"
 #include "core/sha256.h"
+#include "system/system.h"
 
 static const char MAGIC[] = "kfe checkpoint 1\n";
 enum { COPY_BYTES = 1 << 16, HASH_BYTES = KFE_SHA256_HEX_SIZE - 1 };
@@ -163,7 +164,7 @@ kfe_status kfe_i_resume_read(kfe_context *ctx)
 {
     kfe_status status = KFE_OK;
     struct kfe_i_resume *r = ctx->resume;
-    FILE *file = fopen(r->path, "rbe");
+    FILE *file = kfe_i_fopen(r->path, "rb");
 
     if (!file && errno == ENOENT) {
         kfe_i_log(ctx, KFE_LOG_WARNING, "%s: there is no checkpoint; the fit starts from the beginning",
@@ -231,7 +232,7 @@ cleanup:
     return status;
 }
 
-/* Divided parts arrive from the other ranks. */
+/* Divided parts arrive from the other processes. */
 static kfe_status put_part(writer *w, const kfe_i_loop *loop, const kfe_i_loop_part *part)
 {
     if (!part->divided)
@@ -267,7 +268,7 @@ cleanup:
     return status;
 }
 
-/* States of loops that began before this one stay; those of loops within it, or after it, go. */
+/* Keeps the states of loops that began before this one, and drops the states of loops within it or after it. */
 static kfe_status write_states(const kfe_i_loop *loop, writer *w)
 {
     kfe_status status = KFE_OK;
@@ -279,7 +280,7 @@ static kfe_status write_states(const kfe_i_loop *loop, writer *w)
     while (kept < r->count && r->states[kept].number < loop->number)
         kept++;
     KFE_GROW(ctx, r->states, r->capacity, kept + 1);
-    if (kept > 0 && !(before = fopen(r->path, "rbe")))
+    if (kept > 0 && !(before = kfe_i_fopen(r->path, "rb")))
         KFE_FAIL(ctx, KFE_EIO, "%s: cannot open: %s", r->path, strerror(errno));
     KFE_TRY(put(w, MAGIC, (int64_t)strlen(MAGIC)));
     KFE_TRY(put_number(w, (int64_t)strlen(r->identity)));
@@ -303,7 +304,7 @@ static kfe_status ignore_bytes(void *user, const void *bytes, int64_t size)
     return KFE_OK;
 }
 
-/* The other ranks send their divided parts; rank 0, if it could not write, takes those behind `after`. */
+/* The other processes send their divided parts; process 0, if it could not write, takes those behind `after`. */
 static kfe_status exchange_parts(const kfe_i_loop *loop, const kfe_i_loop_part *after)
 {
     kfe_status status = KFE_OK;
@@ -326,7 +327,7 @@ kfe_status kfe_i_resume_write(const kfe_i_loop *loop)
     KFE_TRY(write_states(loop, &w));
     kfe_i_sha256_hex(&w.hash, digits);
     KFE_TRY(kfe_i_outfile_write(&w.file, digits, HASH_BYTES));
-    kfe_i_cluster *cluster = kfe_i_cluster_pause(loop->ctx); /* this rank alone writes */
+    kfe_i_cluster *cluster = kfe_i_cluster_pause(loop->ctx); /* this process alone writes */
     status = kfe_i_outfile_commit(&w.file);
     kfe_i_cluster_resume(loop->ctx, cluster);
 cleanup:

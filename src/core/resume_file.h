@@ -19,8 +19,9 @@ struct kfe_i_resume {
     char *path;
     double seconds;
     int wanted; /* to resume */
+    int always; /* tests: after every iteration, however long that takes */
     int running;
-    int ranks; /* when the fit began: a loop of one rank alone is not saved */
+    int processes; /* when the fit began: a loop of one process alone is not saved */
     char *identity;
     int64_t begun; /* loops */
     kfe_i_saved_state *states;
@@ -30,11 +31,11 @@ struct kfe_i_resume {
 
 /* The error for a file that is not a checkpoint. */
 kfe_status kfe_i_resume_damaged(kfe_context *ctx);
-/* Rank 0 reads which states the file has. Fails if it belongs to another fit; a missing file is a warning. */
+/* Process 0 reads which states the file has. Fails if it belongs to another fit; a missing file is a warning. */
 kfe_status kfe_i_resume_read(kfe_context *ctx);
-/* Rank 0 writes the state of this loop, and keeps those of the loops that began before it. */
+/* Process 0 writes the state of this loop, and keeps the states of loops that began before it. */
 kfe_status kfe_i_resume_write(const kfe_i_loop *loop);
-/* Meanwhile the other ranks send their divided parts. */
+/* Meanwhile the other processes send their divided parts. */
 kfe_status kfe_i_resume_send(const kfe_i_loop *loop);
 
 #endif

@@ -12,8 +12,7 @@ typedef struct kfe_i_rng {
 /* One stream for each purpose, so that drawing more numbers for one changes nothing for the others. */
 enum {
     KFE_STREAM_GENERATE = 1,
-    KFE_STREAM_KMEANS,
-    KFE_STREAM_MEDIAN,
+    KFE_STREAM_MEDIAN = 3,
     KFE_STREAM_EIGEN,
     KFE_STREAM_PIVOT,
     KFE_STREAM_SPLITS,
@@ -30,7 +29,8 @@ enum {
     KFE_STREAM_HELD_OUT,
     KFE_STREAM_CALIBRATION,
     KFE_STREAM_PERMUTE,
-    KFE_STREAM_TREE
+    KFE_STREAM_TREE,
+    KFE_STREAM_DIM
 };
 
 void kfe_i_rng_init(kfe_i_rng *rng, uint64_t seed, uint64_t stream);

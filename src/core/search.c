@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "system/system.h"
 
 /* Lines of the log that say how far a search has come. */
 #define SECONDS_BETWEEN_LINES 10.0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Report a search as one piece of work: between begin and end, equal warnings are counted and passed on once, and
- * progress is that of all fits of the search, in place of the stages of each fit.
+ * progress counts the fits of the search instead of the stages of each fit.
  */
 #ifndef KFE_CORE_SEARCH_H
 #define KFE_CORE_SEARCH_H

@@ -5,15 +5,15 @@
 
 #include <stdint.h>
 
-/* The part of process `rank` of `ranks`. */
+/* Part number `part`, from 0 on, of `parts`. */
 typedef struct kfe_i_share {
-    int rank, ranks;
+    int part, parts;
 } kfe_i_share;
 
 /* The first of `count` things that a process gets when all get neighbours, and about as many. */
-static inline int64_t kfe_i_share_begin(int64_t count, int rank, int ranks)
+static inline int64_t kfe_i_share_begin(int64_t count, int part, int parts)
 {
-    return count / ranks * rank + count % ranks * rank / ranks;
+    return count / parts * part + count % parts * part / parts;
 }
 
 /*
@@ -26,16 +26,16 @@ static inline int64_t kfe_i_share_begin(int64_t count, int rank, int ranks)
  */
 static inline int64_t kfe_i_dealt(kfe_i_share share, int64_t turn)
 {
-    return turn % 2 == 0 ? share.ranks * turn + share.rank : share.ranks * (turn + 1) - 1 - share.rank;
+    return turn % 2 == 0 ? share.parts * turn + share.part : share.parts * (turn + 1) - 1 - share.part;
 }
 
 /* How many of `count` panels the process gets. */
 static inline int64_t kfe_i_dealt_count(kfe_i_share share, int64_t count)
 {
-    int64_t rest = count % (2 * (int64_t)share.ranks);
+    int64_t rest = count % (2 * (int64_t)share.parts);
 
-    return count / (2 * (int64_t)share.ranks) * 2 + (rest > share.rank) +
-           (rest > 2 * (int64_t)share.ranks - 1 - share.rank);
+    return count / (2 * (int64_t)share.parts) * 2 + (rest > share.part) +
+           (rest > 2 * (int64_t)share.parts - 1 - share.part);
 }
 
 #endif

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Growing strings, and numbers to and from text in every locale. */
-#define _GNU_SOURCE /* strtod_l, uselocale */
 #include "core/text.h"
 
 #include <float.h>
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/escape.h"
 #include "core/memory.h"
+#include "system/system.h"
 
 /* ---- growing strings ---- */
 
@@ -67,6 +64,50 @@ void kfe_i_text_add_shown(kfe_i_text *text, const char *name)
     text->bytes[text->length] = '\0';
 }
 
+/* The part of an escaped name that is shown; is_cut: an ellipsis follows. `shown` has room for ESCAPED bytes. */
+enum { MOST_SHOWN = 64, ESCAPED = (MOST_SHOWN + 2) * 4 * KFE_ESCAPE_GROWTH };
+
+static int cut_shown(const char *name, int most, char *shown, int *is_cut)
+{
+    size_t bytes = strnlen(name, 4 * (MOST_SHOWN + 1)); /* enough characters */
+    size_t end = kfe_i_escape(name, bytes, "", shown);
+    int characters = 0;
+    size_t kept = 0;
+
+    shown[end] = '\0';
+    *is_cut = 0;
+    for (size_t i = 0; i < end; i++) {
+        if (((unsigned char)shown[i] & 0xC0) == 0x80)
+            continue;
+        if (characters == most - 1)
+            kept = i;
+        characters++;
+    }
+    if (characters <= most)
+        return characters;
+    shown[kept] = '\0';
+    *is_cut = 1;
+    return most;
+}
+
+int kfe_i_shown_width(const char *name, int most)
+{
+    char shown[ESCAPED];
+    int is_cut = 0;
+
+    return cut_shown(name, most < MOST_SHOWN ? most : MOST_SHOWN, shown, &is_cut);
+}
+
+void kfe_i_text_add_cell(kfe_i_text *text, const char *name, int width, int most)
+{
+    char shown[ESCAPED];
+    int is_cut = 0;
+    int characters = cut_shown(name, most < MOST_SHOWN ? most : MOST_SHOWN, shown, &is_cut);
+
+    kfe_i_text_printf(text, "%*s%s%s", width > characters ? width - characters : 0, "", shown,
+                      is_cut ? "…" : "");
+}
+
 void kfe_i_text_printf(kfe_i_text *text, const char *format, ...)
 {
     va_list arguments;
@@ -99,38 +140,6 @@ void kfe_string_free(kfe_context *ctx, char *string)
 }
 
 /* ---- numbers ---- */
-
-/* The numeric rules of the "C" locale for the calling thread, until leave_c_locale. glibc keeps this locale ready,
- * so that entering it allocates nothing. */
-typedef struct locale_state {
-    locale_t c_locale, saved;
-} locale_state;
-
-static locale_state enter_c_locale(void)
-{
-    locale_state state = {newlocale(LC_NUMERIC_MASK, "C", (locale_t)0), (locale_t)0};
-
-    if (state.c_locale)
-        state.saved = uselocale(state.c_locale);
-    return state;
-}
-
-static void leave_c_locale(locale_state state)
-{
-    if (!state.c_locale)
-        return;
-    uselocale(state.saved);
-    freelocale(state.c_locale);
-}
-
-int kfe_i_vsnprintf(char *out, size_t size, const char *format, va_list arguments)
-{
-    locale_state state = enter_c_locale();
-    int needed = vsnprintf(out, size, format, arguments);
-
-    leave_c_locale(state);
-    return needed;
-}
 
 int kfe_i_snprintf(char *out, size_t size, const char *format, ...)
 {
@@ -180,16 +189,13 @@ static const char *skip_blanks(const char *begin, const char *end)
 /* Names of values that are not finite, as NumPy, R and C write them. */
 static int parse_special(const char *begin, const char *end, double *out)
 {
-    size_t length;
     double sign = 1;
 
     if (begin < end && (*begin == '+' || *begin == '-'))
         sign = *begin++ == '-' ? -1 : 1;
-    length = (size_t)(end - begin);
-    if (length == 3 && strncasecmp(begin, "nan", 3) == 0)
+    if (kfe_i_is_word(begin, end, "nan"))
         *out = (double)NAN;
-    else if ((length == 3 && strncasecmp(begin, "inf", 3) == 0) ||
-             (length == 8 && strncasecmp(begin, "infinity", 8) == 0))
+    else if (kfe_i_is_word(begin, end, "inf") || kfe_i_is_word(begin, end, "infinity"))
         *out = sign * (double)INFINITY;
     else
         return 0;
@@ -207,9 +213,7 @@ static int parse_slowly(const char *begin, const char *end, double *out)
         return 0;
     memcpy(buffer, begin, length);
     buffer[length] = '\0';
-    locale_state state = enter_c_locale();
-    *out = strtod(buffer, &stop);
-    leave_c_locale(state);
+    *out = kfe_i_strtod(buffer, &stop);
     return stop == buffer + length;
 }
 
@@ -311,6 +315,19 @@ int kfe_i_parse_number(const char *begin, const char *end, double *out)
 }
 
 /* ---- words ---- */
+
+int kfe_i_begins_with(const char *begin, const char *end, const char *word)
+{
+    for (; *word; begin++, word++)
+        if (begin == end || (*begin >= 'A' && *begin <= 'Z' ? *begin + ('a' - 'A') : *begin) != *word)
+            return 0;
+    return 1;
+}
+
+int kfe_i_is_word(const char *begin, const char *end, const char *word)
+{
+    return (size_t)(end - begin) == strlen(word) && kfe_i_begins_with(begin, end, word);
+}
 
 int kfe_i_word_at(const char *words, int index, char *out, size_t size)
 {

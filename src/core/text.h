@@ -3,8 +3,6 @@
 #ifndef KFE_CORE_TEXT_H
 #define KFE_CORE_TEXT_H
 
-#include <stdarg.h>
-
 #include "core/context.h"
 
 typedef struct kfe_i_text {
@@ -21,14 +19,15 @@ void kfe_i_text_puts(kfe_i_text *text, const char *string);
 void kfe_i_text_printf(kfe_i_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds a name for people to read: control characters, ends of lines included, are escaped (escape.h). */
 void kfe_i_text_add_shown(kfe_i_text *text, const char *name);
+/* The same in a column of a table: right-aligned in `width` characters, and cut to `most` characters, the last of them an
+ * ellipsis. kfe_i_shown_width says how many characters that takes without alignment. */
+void kfe_i_text_add_cell(kfe_i_text *text, const char *name, int width, int most);
+int kfe_i_shown_width(const char *name, int most);
 /* Gives the string to the caller, who frees it with kfe_i_free; NULL if something failed. */
 kfe_status kfe_i_text_take(kfe_i_text *text, char **out);
 
-/* snprintf and vsnprintf with a decimal point in every locale of the program. The library formats numbers only
- * through these. */
+/* snprintf with a decimal point in every locale. The library formats numbers only through this and kfe_i_vsnprintf. */
 int kfe_i_snprintf(char *out, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-int kfe_i_vsnprintf(char *out, size_t size, const char *format, va_list arguments)
-    __attribute__((format(printf, 3, 0)));
 
 /* The shortest text that reads back as the same double ("nan", "inf", "-inf" for those). */
 enum { KFE_NUMBER_TEXT = 32 };
@@ -40,6 +39,9 @@ void kfe_i_format_bytes(double bytes, char *out, size_t size);
  * decimal point in every locale. Returns 1, or 0 if it is not a number. */
 int kfe_i_parse_number(const char *begin, const char *end, double *out);
 
+/* Whether a text begins with this word, or is this word, in small or capital letters. The word has small letters. */
+int kfe_i_begins_with(const char *begin, const char *end, const char *word);
+int kfe_i_is_word(const char *begin, const char *end, const char *word);
 /* Whether two names are the same if dashes and underscores are: label_file is label-file. */
 int kfe_i_same_name(const char *a, const char *b);
 /* The index of `word` in a list "a|b|c", or -1. */

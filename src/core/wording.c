@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Translates parameters in messages into the words of the command line, of Python, of R or of C (wording.h). */
 #include "core/wording.h"
+#include "system/system.h"
 
 #include <ctype.h>
 #include <stdarg.h>

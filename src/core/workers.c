@@ -37,7 +37,7 @@ typedef struct worker {
     kfe_context ctx;
     crew *crew;
     int64_t task, lines;
-    int64_t left_behind; /* bytes that its tasks have not freed: the parent does */
+    int64_t left_behind; /* bytes that its tasks leave for the parent to free */
 } worker;
 
 /* Calls the user's allocation hook from one thread at a time. */
@@ -208,7 +208,7 @@ kfe_status kfe_i_workers_run(kfe_context *ctx, const char *stage, int threads, i
         return run_parallel(&c, count < threads ? (int)count : threads);
     for (int64_t task = 0; task < count; task++) {
         KFE_TRY(run(ctx, job, task));
-        KFE_TRY(kfe_i_checkpoint(ctx, stage, task + 1, count));
+        KFE_TRY(kfe_i_progress(ctx, stage, task + 1, count));
     }
 cleanup:
     return status;

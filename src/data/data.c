@@ -23,16 +23,9 @@ cleanup:
     return status;
 }
 
-static void free_names(kfe_context *ctx, int64_t count, char **names)
-{
-    for (int64_t j = 0; names && j < count; j++)
-        kfe_i_free(ctx, names[j]);
-    kfe_i_free(ctx, names);
-}
-
 static void free_view(kfe_context *ctx, kfe_i_view *view)
 {
-    free_names(ctx, view->table.cols, view->column_names);
+    kfe_i_strings_free(ctx, view->table.cols, view->column_names);
     kfe_i_free(ctx, view->name);
     kfe_i_free(ctx, view->path);
     kfe_i_encoding_free(&view->encoding);
@@ -62,12 +55,8 @@ kfe_status kfe_i_view_copy_columns(kfe_context *ctx, const kfe_i_view *from, kfe
     kfe_status status = KFE_OK;
 
     KFE_TRY(kfe_i_encoding_copy(ctx, &from->encoding, &to->encoding));
-    if (!from->column_names)
-        return KFE_OK;
-    KFE_ALLOC_ZERO(ctx, to->column_names, from->table.cols);
-    for (int64_t j = 0; j < from->table.cols; j++)
-        if (from->column_names[j])
-            KFE_STRDUP(ctx, to->column_names[j], from->column_names[j]);
+    KFE_TRY(kfe_i_strings_copy(ctx, from->table.cols, (const char *const *)from->column_names,
+                               &to->column_names));
 cleanup:
     return status;
 }
@@ -234,26 +223,21 @@ kfe_status kfe_data_copy_target(kfe_context *ctx, const kfe_data *from, kfe_data
 {
     kfe_status status = KFE_OK;
     int64_t rows = kfe_data_rows(from);
-    int64_t *every_row = NULL;
     char *name = NULL;
     kfe_i_target target = {0};
 
     if (rows != kfe_data_rows(to))
         KFE_FAIL(ctx, KFE_EINVAL, "the labels of %lld rows do not fit %lld rows", (long long)rows,
                  (long long)kfe_data_rows(to));
-    KFE_ALLOC(ctx, every_row, rows);
-    for (int64_t i = 0; i < rows; i++)
-        every_row[i] = i;
     if (from->target_name)
         KFE_STRDUP(ctx, name, from->target_name);
-    KFE_TRY(kfe_i_target_gather(ctx, &from->target, every_row, rows, &target));
+    KFE_TRY(kfe_i_target_gather(ctx, &from->target, NULL, rows, &target));
     replace_target(to, target);
     kfe_i_free(to->ctx, to->target_name);
     to->target_name = name;
     name = NULL;
 cleanup:
     kfe_i_free(ctx, name);
-    kfe_i_free(ctx, every_row);
     return status;
 }
 
@@ -265,14 +249,10 @@ kfe_status kfe_data_set_column_names(kfe_context *ctx, kfe_data *data, int view,
 
     if (!named)
         return kfe_i_fail(ctx, KFE_EINVAL, "there is no view %d", view);
-    KFE_ALLOC_ZERO(ctx, copies, named->table.cols);
-    for (int64_t j = 0; j < named->table.cols; j++)
-        KFE_STRDUP(ctx, copies[j], names[j]);
-    free_names(data->ctx, named->table.cols, named->column_names);
+    KFE_TRY(kfe_i_strings_copy(ctx, named->table.cols, names, &copies));
+    kfe_i_strings_free(data->ctx, named->table.cols, named->column_names);
     named->column_names = copies;
-    copies = NULL;
 cleanup:
-    free_names(ctx, named->table.cols, copies);
     return status;
 }
 
@@ -376,7 +356,7 @@ kfe_status kfe_i_data_copy_label_place(kfe_context *ctx, const kfe_data *from, k
 {
     kfe_status status = KFE_OK;
 
-    to->label_column = from->label_column;
+    to->label_place = from->label_place;
     if (from->target_name)
         KFE_STRDUP(ctx, to->target_name, from->target_name);
 cleanup:

@@ -3,14 +3,14 @@
 #ifndef KFE_DATA_DATA_H
 #define KFE_DATA_DATA_H
 
-#include "data/divide.h"
-#include "data/fill.h"
-#include "data/table.h"
-#include "data/target.h"
+#include "data/prepare/fill.h"
+#include "data/set/divide.h"
+#include "data/table/table.h"
+#include "data/target/target.h"
 
 typedef struct kfe_i_view {
     char *name; /* what the user called it, or the name of its file without folder and extension */
-    int named;  /* it was the user who called it so */
+    int named;  /* by the user */
     char *path; /* the file it came from, for messages; NULL: none */
     kfe_i_table table;
     char **column_names;     /* one per column, or NULL */
@@ -31,13 +31,13 @@ struct kfe_data {
     kfe_i_division division; /* of the one table that the views are columns of; no columns: none */
     kfe_data *divided;       /* of arranged data (model/arrange.h): owns the views; NULL: nothing */
     kfe_i_target target;
-    char *target_name;         /* the header of the label column, or NULL */
-    kfe_i_table ids;           /* strings that name the rows in outputs; no rows: none */
-    char *id_name;             /* the header of that column */
-    int64_t first_row;         /* of a part of a file: rows before it, for messages */
-    int64_t label_column;      /* where it stood in the file, from 1; 0: nowhere */
+    char *target_name; /* the header of the label column, or NULL */
+    kfe_i_table ids;   /* strings that name the rows in outputs; no rows: none */
+    char *id_name;     /* the header of that column */
+    int64_t first_row; /* of a part of a file: rows before it, for messages */
+    kfe_i_label_place label_place;
     int64_t *groups;           /* of each row: splits keep the rows of a group together; NULL: none */
-    kfe_i_given_split *splits; /* of the user, in place of those that a protocol makes */
+    kfe_i_given_split *splits; /* given by the user, instead of the splits that a protocol makes */
     int64_t split_count, split_capacity;
 };
 
@@ -52,25 +52,25 @@ kfe_status kfe_i_data_find_column(kfe_context *ctx, const kfe_data *data, const 
                                   const char *column, int64_t *out);
 kfe_status kfe_i_data_remove_column(kfe_context *ctx, kfe_data *data, const char *parameter, int64_t column);
 
-/* Fails unless weights are numbers from 0 up, some of them above 0, with a finite sum. */
-kfe_status kfe_i_weights_check(kfe_context *ctx, int64_t rows, const double *weights);
-/* The error for rows of which none has a weight above zero. */
-kfe_status kfe_i_no_weights(kfe_context *ctx);
 /* A copy without the rows of weight zero, and without classes that have no other members; *out is NULL if there is no such row. */
 kfe_status kfe_i_data_drop_weightless(kfe_context *ctx, const kfe_data *data, kfe_data **out);
 
-/* A borrowed view of the table, whose rows count by the weights of the target. */
+/* A borrowed view of the table, whose rows have the weights and the keys of the target. */
 static inline kfe_i_table kfe_i_weighted_rows(const kfe_i_table *table, const kfe_i_target *target)
 {
     kfe_i_table rows = kfe_i_table_slice(table, 0, table->rows);
 
     rows.weights = target->weights;
+    rows.keys = target->keys;
     return rows;
 }
 
 /* *out: the data with a copy of its target, which the caller frees; all else is borrowed. */
 kfe_status kfe_i_data_copy_target(kfe_context *ctx, const kfe_data *data, kfe_data *out);
 
+/* Groups of rows with equal numbers: the group is the first such row. The caller frees *out, also after a failure. */
+kfe_status kfe_i_number_groups(kfe_context *ctx, const double *values, int64_t stride, int64_t rows,
+                               int64_t **out);
 /* Frees groups and given splits. */
 void kfe_i_data_free_protocol(kfe_data *data);
 

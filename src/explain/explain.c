@@ -10,12 +10,13 @@
 typedef struct explain_part {
     const char *name;
     kfe_status (*explain)(kfe_i_explaining *job);
+    const char *former; /* name that is still understood; NULL: none */
 } explain_part;
 
 static const explain_part parts[] = {
-    {"linear", kfe_i_explain_linear},     {"permutation", kfe_i_explain_permutation},
-    {"views", kfe_i_explain_views},       {"metric", kfe_i_explain_metric},
-    {"gradient", kfe_i_explain_gradient}, {"support", kfe_i_explain_support},
+    {"linear", kfe_i_explain_linear, NULL},     {"permutation", kfe_i_explain_permutation, NULL},
+    {"views", kfe_i_explain_views, NULL},       {"distance", kfe_i_explain_distance, "metric"},
+    {"gradient", kfe_i_explain_gradient, NULL}, {"support", kfe_i_explain_support, NULL},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -23,8 +24,8 @@ static const kfe_i_param rows[] = {
     KFE_TEXT(
         kfe_i_explain_settings, parts, "parts", "",
         "what to explain, as NAME;NAME;…: linear (coefficients, loadings, variance), permutation (how much "
-        "worse predictions get without a column), views (the same for views), metric (how much each column "
-        "counts in a learned metric), gradient (derivatives by column), support (support "
+        "worse predictions get without a column), views (the same for views), distance (how much each column "
+        "counts in a learned distance), gradient (derivatives by column), support (support "
         "examples that weigh most); by default all that applies to the model and the data"),
     KFE_FLAG(kfe_i_explain_settings, examples, "examples", "no",
              "also tables with a row for each example: its features, gradient and distance to the support"),
@@ -33,9 +34,11 @@ static const kfe_i_param rows[] = {
     KFE_INT(kfe_i_explain_settings, repeats, "repeats", "5", 1, 1000, "permutations of each column or view"),
     KFE_INT(kfe_i_explain_settings, rows, "rows", "1000", 2, KFE_INT_MAX,
             "at most so many examples, drawn at random, measure permutation and gradient importance"),
-    KFE_INT(kfe_i_explain_settings, top, "top", "0", 0, KFE_INT_MAX,
-            "permute only so many columns, those with the largest derivatives, where permuting every column "
-            "takes too long; 0: all columns"),
+    KFE_INT_OR(
+        kfe_i_explain_settings, top, "top", "auto", 0, KFE_INT_MAX, "auto", "auto=-1",
+        "permute only so many columns, those with the largest derivatives or, of models without derivatives, "
+        "those that lose most in groups; 0: all columns; auto: all if that takes seconds, else as many as do, "
+        "at least 20"),
 };
 static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, kfe_i_explain_settings);
 
@@ -44,12 +47,17 @@ const kfe_param_info *kfe_explain_option(int index)
     return kfe_i_param_info(&params, index);
 }
 
-/* Whether a list "NAME;NAME" contains the name. */
+static int is_called(const char *name, const char *word, size_t length)
+{
+    return name && strlen(name) == length && strncmp(word, name, length) == 0;
+}
+
+/* Whether a list "NAME;NAME" contains the name; not if it is NULL. */
 static int lists(const char *names, const char *name)
 {
     while (*names) {
         size_t length = strcspn(names, ";,");
-        if (length == strlen(name) && strncmp(names, name, length) == 0)
+        if (is_called(name, names, length))
             return 1;
         names += length + (names[length] != '\0');
     }
@@ -78,7 +86,7 @@ static kfe_status check_parts(kfe_context *ctx, const char *names)
         size_t length = strcspn(names, ";,");
         int known = length == 0;
         for (int p = 0; p < PARTS; p++)
-            known |= strlen(parts[p].name) == length && strncmp(names, parts[p].name, length) == 0;
+            known |= is_called(parts[p].name, names, length) || is_called(parts[p].former, names, length);
         if (!known)
             return refuse_part(ctx, names, length);
         names += length + (names[length] != '\0');
@@ -91,6 +99,7 @@ static kfe_status run_parts(kfe_i_explaining *job)
 {
     for (int p = 0; p < PARTS; p++) {
         int asked = lists(job->settings.parts, parts[p].name) ||
+                    lists(job->settings.parts, parts[p].former) ||
                     (job->train && parts[p].explain == kfe_i_explain_views);
         if (job->settings.parts[0] && !asked)
             continue;

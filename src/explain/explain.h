@@ -34,7 +34,7 @@ typedef struct kfe_i_explain_settings {
     char metric[KFE_PARAM_TEXT_SIZE]; /* that permutation makes worse; empty: accuracy or rmse */
     int64_t repeats;                  /* permutations of each column */
     int64_t rows;                     /* importance is measured on at most this many examples */
-    int64_t top;                      /* number of columns to permute; 0: all */
+    int64_t top;                      /* number of columns to permute; 0: all, -1: as many as take seconds */
 } kfe_i_explain_settings;
 
 /* One call of kfe_explain. */
@@ -73,7 +73,7 @@ kfe_status kfe_i_example_axis(kfe_i_explaining *job, int *out);
 kfe_status kfe_i_explain_linear(kfe_i_explaining *job);
 kfe_status kfe_i_explain_permutation(kfe_i_explaining *job);
 kfe_status kfe_i_explain_views(kfe_i_explaining *job);
-kfe_status kfe_i_explain_metric(kfe_i_explaining *job);
+kfe_status kfe_i_explain_distance(kfe_i_explaining *job);
 kfe_status kfe_i_explain_gradient(kfe_i_explaining *job);
 kfe_status kfe_i_explain_support(kfe_i_explaining *job);
 

@@ -150,7 +150,7 @@ cleanup:
 
 /* ---- metrics ---- */
 
-/* Columns that the kernels of a view see: those of its metric, if it has one. */
+/* Columns that the kernels of a view see: those of its learned distance, if it has one. */
 static int64_t mapped_cols(const kfe_model *model, int view)
 {
     return kfe_i_map_cols(&model->views[view].scaler.map, model->views[view].cols);

@@ -27,7 +27,7 @@ static kfe_status check(kfe_context *ctx, const kfe_model *model, const kfe_matr
     if (model->projector != KFE_PROJECT_IDENTITY && model->moments.cols == 0)
         return kfe_i_fail(
             ctx, KFE_EUNSUPPORTED,
-            "the model keeps no loadings: it was fitted before kfe knew them, or a metric mixed the "
+            "the model keeps no loadings: it was fitted before kfe knew them, or a learned distance mixed the "
             "columns");
     return KFE_OK;
 }

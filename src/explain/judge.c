@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "data/classes.h"
+#include "data/target/classes.h"
 #include "model/calibrate.h"
 
 kfe_status kfe_i_judge_check(const kfe_i_explaining *job, const char *what)

@@ -23,7 +23,7 @@
 
 #include "core/memory.h"
 #include "explain/explain.h"
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
 
 /* ---- coefficients in raw units ---- */
 
@@ -386,7 +386,7 @@ kfe_status kfe_i_explain_linear(kfe_i_explaining *job)
     else
         kfe_i_log(
             job->ctx, KFE_LOG_WARNING,
-            "the model keeps no loadings: it was fitted before kfe knew them, or a metric mixed the columns");
+            "the model keeps no loadings: it was fitted before kfe knew them, or a learned distance mixed the columns");
     KFE_TRY(explain_raw_features(job, &rotations));
     KFE_TRY(explain_scores(job));
 cleanup:

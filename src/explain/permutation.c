@@ -4,26 +4,15 @@
  * permuted among the examples, so that the column says nothing any more while the model stays as it is.
  *
  * Breiman (2001), section 10. Time: columns × repeats predictions, on at most {rows} examples. {top} permutes only the
- * columns with the largest derivatives.
+ * columns with the largest derivatives, or those that lose most in groups (screen.c).
  */
+#include <math.h>
 
 #include "core/memory.h"
-#include "core/rank.h"
-#include "core/rng.h"
-#include "explain/judge.h"
+#include "explain/permuting.h"
 #include "model/linear.h"
 
-typedef struct permuting {
-    kfe_i_explaining *job;
-    kfe_data *data; /* a copy of some rows, which are permuted in place */
-    kfe_i_judging judging;
-    double baseline;
-    kfe_i_rng rng;
-    int64_t *order; /* rows */
-    double *held;   /* rows: the values before */
-} permuting;
-
-static void permuting_free(permuting *p)
+static void permuting_free(kfe_i_permuting *p)
 {
     kfe_i_judging_free(&p->judging);
     kfe_data_free(p->data);
@@ -31,73 +20,102 @@ static void permuting_free(permuting *p)
     kfe_i_free(p->job->ctx, p->held);
 }
 
-/* Exchanges the values of a column among the rows. */
-static void permute(permuting *p, kfe_i_table *table, int64_t column)
-{
-    for (int64_t i = 0; i < table->rows; i++)
-        p->held[i] = table->values[i * table->stride + column];
-    kfe_i_rng_choose(&p->rng, table->rows, table->rows, p->order);
-    for (int64_t i = 0; i < table->rows; i++)
-        table->values[i * table->stride + column] = p->held[p->order[i]];
-}
-
-static void put_back(permuting *p, kfe_i_table *table, int64_t column)
-{
-    for (int64_t i = 0; i < table->rows; i++)
-        table->values[i * table->stride + column] = p->held[i];
-}
-
 /* out: the mean and the standard deviation of what is lost without a column. */
-static kfe_status lose(permuting *p, int view, int64_t column, double out[2])
+static kfe_status lose(kfe_i_permuting *p, int64_t column, double out[2])
 {
     kfe_status status = KFE_OK;
-    kfe_i_table *table = &p->data->views[view].table;
     kfe_i_losses losses = {0};
-    double value = 0;
+    double loss = 0;
 
     for (int64_t r = 0; r < p->job->settings.repeats; r++) {
-        permute(p, table, column);
-        status = kfe_i_judge(&p->judging, &value);
-        put_back(p, table, column);
-        if (status != KFE_OK)
-            return status;
-        kfe_i_losses_add(&losses, kfe_i_judge_loss(p->judging.metric, p->baseline, value));
+        KFE_TRY(kfe_i_permuted_loss(p, column, column + 1, &loss));
+        kfe_i_losses_add(&losses, loss);
     }
     kfe_i_losses_sum_up(&losses, out);
-    return KFE_OK;
+cleanup:
+    return status;
 }
 
 /* ---- columns ---- */
 
-/* The columns to permute: all in their order, or the {top} ones with the largest derivatives, largest first. */
-static kfe_status choose_columns(permuting *p, kfe_i_ranked **out, int64_t *count)
-{
-    enum { ROWS_TO_RANK = 100 };
-    kfe_status status = KFE_OK;
-    kfe_i_explaining ranking = *p->job;
-    int64_t cols = kfe_i_model_all_cols(ranking.model);
-    double *sizes = NULL;
+/* Multiplications that take some seconds: what {top=auto} spends. */
+#define AUTO_WORK 4e9
 
-    KFE_ALLOC_ZERO(ranking.ctx, sizes, cols);
-    KFE_ALLOC(ranking.ctx, *out, cols);
-    *count = cols;
-    if (ranking.settings.top > 0 && ranking.settings.top < cols) {
-        if (ranking.settings.rows > ROWS_TO_RANK)
-            ranking.settings.rows = ROWS_TO_RANK;
-        KFE_TRY(kfe_i_gradient_sizes(&ranking, sizes));
-        *count = ranking.settings.top;
+/* The multiplications of one judgement. */
+static double work_of(const kfe_i_permuting *p)
+{
+    return kfe_i_model_row_work(p->job->model) * (double)kfe_data_rows(p->data);
+}
+
+/* How many of the columns to permute. */
+static int64_t columns_to_permute(const kfe_i_permuting *p, int64_t cols)
+{
+    enum { LEAST = 20 };
+    int64_t top = p->job->settings.top;
+    double work = work_of(p) * (double)p->job->settings.repeats;
+
+    if (top == 0 || top >= cols)
+        return cols;
+    if (top > 0)
+        return top;
+    if (work * (double)cols <= AUTO_WORK || cols <= LEAST)
+        return cols;
+    return AUTO_WORK / work < LEAST ? LEAST : (int64_t)(AUTO_WORK / work);
+}
+
+/* All columns, sorted by their derivatives, or by what groups of them lose if the model has no derivatives. */
+static kfe_status sort_columns(kfe_i_permuting *p, int64_t cols, kfe_i_sorted *out, const char **how)
+{
+    enum { ROWS_TO_SORT = 100, FEWEST_JUDGEMENTS = 200 };
+    kfe_status status = KFE_OK;
+    kfe_i_explaining sorting = *p->job;
+    double *sizes = NULL;
+    double budget = AUTO_WORK / work_of(p);
+
+    KFE_ALLOC_ZERO(sorting.ctx, sizes, cols);
+    if (sorting.settings.rows > ROWS_TO_SORT)
+        sorting.settings.rows = ROWS_TO_SORT;
+    status = kfe_i_gradient_sizes(&sorting, sizes);
+    if (status == KFE_EUNSUPPORTED) {
+        *how = "that lose most when groups of columns are permuted";
+        status = kfe_i_screen_columns(
+            p, budget > FEWEST_JUDGEMENTS ? (int64_t)fmin(budget, 2e9) : FEWEST_JUDGEMENTS, cols, out);
+        goto cleanup;
     }
+    KFE_TRY(status);
+    *how = "with the largest derivatives";
     for (int64_t j = 0; j < cols; j++)
-        (*out)[j] = (kfe_i_ranked){sizes[j], j};
-    if (*count < cols)
-        kfe_i_rank_falling(*out, cols);
+        out[j] = (kfe_i_sorted){sizes[j], j};
+    kfe_i_sort_falling(out, cols);
 cleanup:
-    kfe_i_free(ranking.ctx, sizes);
+    kfe_i_free(sorting.ctx, sizes);
+    return status;
+}
+
+/* The columns to permute: all in their order, or the most promising ones first. */
+static kfe_status choose_columns(kfe_i_permuting *p, kfe_i_sorted **out, int64_t *count)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = p->job->ctx;
+    int64_t cols = kfe_i_model_all_cols(p->job->model);
+    const char *how = NULL;
+
+    KFE_ALLOC(ctx, *out, cols);
+    *count = columns_to_permute(p, cols);
+    if (*count < cols) {
+        KFE_TRY(sort_columns(p, cols, *out, &how));
+        if (p->job->settings.top < 0)
+            kfe_i_log(ctx, KFE_LOG_NOTICE, "of %lld columns, the %lld %s are measured; {top=0} permutes all",
+                      (long long)cols, (long long)*count, how);
+    }
+    for (int64_t j = 0; *count == cols && j < cols; j++)
+        (*out)[j] = (kfe_i_sorted){0, j};
+cleanup:
     return status;
 }
 
 /* The axis of these columns: that of the model, or one of its own. */
-static kfe_status chosen_axis(kfe_i_explaining *job, const kfe_i_ranked *chosen, int64_t count, int *out)
+static kfe_status chosen_axis(kfe_i_explaining *job, const kfe_i_sorted *chosen, int64_t count, int *out)
 {
     kfe_status status = KFE_OK;
     const char **labels = NULL;
@@ -116,23 +134,12 @@ cleanup:
     return status;
 }
 
-/* The view of a column of all views, and its place there. */
-static int find_view(const kfe_model *model, int64_t column, int64_t *place)
-{
-    int v = 0;
-
-    while (column >= model->views[v].cols)
-        column -= model->views[v++].cols;
-    *place = column;
-    return v;
-}
-
-static kfe_status lose_columns(permuting *p)
+static kfe_status lose_columns(kfe_i_permuting *p)
 {
     static const char *const words[] = {"loss", "sd"};
     kfe_status status = KFE_OK;
     kfe_i_explaining *job = p->job;
-    kfe_i_ranked *chosen = NULL;
+    kfe_i_sorted *chosen = NULL;
     int64_t count = 0;
     int columns = 0;
     int values_axis = 0;
@@ -145,10 +152,8 @@ static kfe_status lose_columns(permuting *p)
                                   "by how much the metric gets worse when a column is permuted", columns,
                                   values_axis, &values));
     for (int64_t k = 0; k < count; k++) {
-        int64_t place = 0;
-        int view = find_view(job->model, chosen[k].index, &place);
-        KFE_TRY(kfe_i_checkpoint(job->ctx, "permuting columns", k, count));
-        KFE_TRY(lose(p, view, place, values + 2 * k));
+        KFE_TRY(kfe_i_progress(job->ctx, "permuting columns", k, count));
+        KFE_TRY(lose(p, chosen[k].index, values + 2 * k));
     }
 cleanup:
     kfe_i_free(job->ctx, chosen);
@@ -169,7 +174,7 @@ static kfe_status check(const kfe_i_explaining *job)
     return status;
 }
 
-static kfe_status begin(permuting *p)
+static kfe_status begin(kfe_i_permuting *p)
 {
     kfe_status status = KFE_OK;
     kfe_i_explaining *job = p->job;
@@ -190,7 +195,7 @@ cleanup:
 kfe_status kfe_i_explain_permutation(kfe_i_explaining *job)
 {
     kfe_status status = check(job);
-    permuting p = {.job = job};
+    kfe_i_permuting p = {.job = job};
 
     if (status != KFE_OK)
         return status;

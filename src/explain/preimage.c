@@ -191,7 +191,7 @@ kfe_status kfe_i_preimages(kfe_context *ctx, const kfe_model *model, const kfe_m
 
     KFE_TRY(begin(&p));
     for (int64_t i = 0; i < features->rows; i++) {
-        KFE_TRY(kfe_i_checkpoint(ctx, "finding pre-images", i, features->rows));
+        KFE_TRY(kfe_i_progress(ctx, "finding pre-images", i, features->rows));
         find_one(&p, features->values + i * features->stride, out + i * p.cols);
     }
     if (p.several > 0)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "data/fill.h"
+#include "data/prepare/fill.h"
 #include "explain/gradient.h"
 #include "model/linear.h"
 
@@ -98,7 +98,7 @@ static kfe_status square_derivatives(sensing *s, double *out)
 
     for (int64_t first = 0; first < s->rows; first += BLOCK) {
         int64_t count = s->rows - first < BLOCK ? s->rows - first : BLOCK;
-        KFE_TRY(kfe_i_checkpoint(s->job->ctx, "computing derivatives", first, s->rows));
+        KFE_TRY(kfe_i_progress(s->job->ctx, "computing derivatives", first, s->rows));
         KFE_TRY(kfe_i_gradient_block(&s->gradient, first, count, s->block));
         for (int64_t p = 0; p < count * s->values * cols; p++) {
             int64_t j = p % cols;
@@ -197,7 +197,7 @@ static kfe_status add_gradients(sensing *s)
                               examples, columns, &values));
     for (int64_t first = 0; first < s->rows; first += BLOCK) {
         int64_t count = s->rows - first < BLOCK ? s->rows - first : BLOCK;
-        KFE_TRY(kfe_i_checkpoint(job->ctx, "computing derivatives", first, s->rows));
+        KFE_TRY(kfe_i_progress(job->ctx, "computing derivatives", first, s->rows));
         KFE_TRY(kfe_i_gradient_block(&s->gradient, first, count, s->block));
         for (int64_t i = 0; i < count; i++)
             memcpy(values + (first + i) * cols,
@@ -313,7 +313,7 @@ static kfe_status find_distances(kfe_i_explaining *job, kfe_i_table *scaled, dou
         values[i] = INFINITY;
         for (int64_t k = 0; k < model->rows; k++)
             values[i] = fmin(values[i], sqrt(sums[k]));
-        KFE_TRY(kfe_i_checkpoint(job->ctx, "measuring distances", i, rows));
+        KFE_TRY(kfe_i_progress(job->ctx, "measuring distances", i, rows));
     }
 cleanup:
     kfe_i_free(job->ctx, x);

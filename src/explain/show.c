@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/json/json.h"
 #include "core/memory.h"
-#include "core/rank.h"
+#include "core/sort.h"
 #include "core/text.h"
 #include "explain/explain.h"
-#include "model/json/json.h"
 
 enum { MOST_ROWS = 10, MOST_COLUMNS = 8, LABEL_SIZE = 256, LABEL_WIDTH = 24 };
 
@@ -22,22 +22,42 @@ static void copy_label(const kfe_i_axis *axis, int64_t position, char out[LABEL_
 
 /* ---- text ---- */
 
-/* Columns of the data and support examples are shown by the size of the largest number in their row, all else in its order. */
-static kfe_status order_rows(const kfe_explanation *e, const kfe_i_explained *table, kfe_i_ranked **out)
+/* Whether the first two columns are a loss and its standard deviation. */
+static int has_losses(const kfe_explanation *e, const kfe_i_explained *table)
+{
+    const kfe_i_axis *columns = &e->axes[table->col_axis];
+    return columns->labels && columns->count >= 2 && strcmp(columns->labels[0], "loss") == 0;
+}
+
+/* Whether no loss is larger than twice its standard deviation over the permutations. */
+static int nothing_matters(const kfe_explanation *e, const kfe_i_explained *table)
+{
+    int64_t rows = e->axes[table->row_axis].count;
+    int64_t cols = e->axes[table->col_axis].count;
+
+    for (int64_t i = 0; i < rows; i++)
+        if (table->values[i * cols] > 0 && !(table->values[i * cols] <= 2 * table->values[i * cols + 1]))
+            return 0;
+    return rows > 0;
+}
+
+/* Losses are shown largest first; other columns of the data and support examples by the size of the largest number in their
+ * row; all else in its order. */
+static kfe_status order_rows(const kfe_explanation *e, const kfe_i_explained *table, kfe_i_sorted **out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_axis *axis = &e->axes[table->row_axis];
     int64_t cols = e->axes[table->col_axis].count;
-    int ranked = strcmp(axis->name, "column") == 0 || strcmp(axis->name, "support example") == 0;
-    int sorted = ranked && axis->count > MOST_ROWS;
+    int sorts = strcmp(axis->name, "column") == 0 || strcmp(axis->name, "support example") == 0;
+    int sorted = sorts && axis->count > MOST_ROWS;
 
     KFE_ALLOC(e->ctx, *out, axis->count);
     for (int64_t i = 0; i < axis->count; i++) {
-        (*out)[i] = (kfe_i_ranked){0, i};
-        for (int64_t j = 0; j < cols && sorted; j++)
+        (*out)[i] = (kfe_i_sorted){has_losses(e, table) ? table->values[i * cols] : 0, i};
+        for (int64_t j = 0; j < cols && sorted && !has_losses(e, table); j++)
             (*out)[i].value = fmax((*out)[i].value, fabs(table->values[i * cols + j]));
     }
-    kfe_i_rank_falling(*out, axis->count);
+    kfe_i_sort_falling(*out, axis->count);
 cleanup:
     return status;
 }
@@ -46,20 +66,9 @@ cleanup:
 static void add_label(kfe_i_text *text, const kfe_i_axis *axis, int64_t position, int width)
 {
     char label[LABEL_SIZE];
-    char shown[4 * LABEL_SIZE];
-    int characters = 0;
-    size_t end = 0;
 
     copy_label(axis, position, label);
-    kfe_escape(label, shown, sizeof shown);
-    for (; shown[end]; end++) {
-        int begins = ((unsigned char)shown[end] & 0xC0) != 0x80;
-        if (begins && characters == width)
-            break;
-        characters += begins;
-    }
-    kfe_i_text_printf(text, "%*s", width - characters, "");
-    kfe_i_text_add(text, shown, (int64_t)end);
+    kfe_i_text_add_cell(text, label, width, width);
 }
 
 static void add_header(const kfe_explanation *e, const kfe_i_explained *table, int64_t shown,
@@ -67,7 +76,9 @@ static void add_header(const kfe_explanation *e, const kfe_i_explained *table, i
 {
     const kfe_i_axis *columns = &e->axes[table->col_axis];
 
-    kfe_i_text_printf(text, "%s: %s\n", table->name, table->about);
+    kfe_i_text_printf(text, "%s: ", table->name);
+    kfe_i_text_add_shown(text, table->about);
+    kfe_i_text_puts(text, "\n");
     kfe_i_text_printf(text, "%*s", LABEL_WIDTH, e->axes[table->row_axis].name);
     for (int64_t j = 0; j < shown; j++) {
         kfe_i_text_puts(text, "  ");
@@ -85,10 +96,13 @@ static kfe_status add_table(const kfe_explanation *e, const kfe_i_explained *tab
     int64_t cols = e->axes[table->col_axis].count;
     int64_t width = cols < MOST_COLUMNS ? cols : MOST_COLUMNS;
     int64_t height = axis->count < MOST_ROWS ? axis->count : MOST_ROWS;
-    kfe_i_ranked *order = NULL;
+    kfe_i_sorted *order = NULL;
 
     KFE_TRY(order_rows(e, table, &order));
     add_header(e, table, width, text);
+    if (has_losses(e, table) && nothing_matters(e, table))
+        kfe_i_text_printf(text, "%*s  no %s matters detectably: no loss is larger than twice its sd\n",
+                          LABEL_WIDTH, "", axis->name);
     for (int64_t r = 0; r < height; r++) {
         add_label(text, axis, order[r].index, LABEL_WIDTH);
         for (int64_t j = 0; j < width; j++)

@@ -15,7 +15,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "data/fingerprint.h"
+#include "data/rows/fingerprint.h"
 #include "explain/gate.h"
 #include "explain/judge.h"
 #include "model/arrange.h"
@@ -99,7 +99,7 @@ static kfe_status permute_views(kfe_i_explaining *job, const kfe_i_metric *metri
     KFE_TRY(kfe_i_judging_begin(&p.judging));
     KFE_TRY(kfe_i_judge(&p.judging, &p.baseline));
     for (int v = 0; v < job->model->view_count; v++) {
-        KFE_TRY(kfe_i_checkpoint(job->ctx, "permuting views", v, job->model->view_count));
+        KFE_TRY(kfe_i_progress(job->ctx, "permuting views", v, job->model->view_count));
         KFE_TRY(lose(&p, v, values + v * stride));
     }
     if (job->model->local)
@@ -169,7 +169,7 @@ static kfe_status drop_views(const kfe_i_explaining *job, const kfe_i_metric *me
 
     KFE_TRY(judge_with_all(job, metric, &baseline));
     for (int v = 0; v < job->model->view_count; v++) {
-        KFE_TRY(kfe_i_checkpoint(job->ctx, "fitting without a view", v, job->model->view_count));
+        KFE_TRY(kfe_i_progress(job->ctx, "fitting without a view", v, job->model->view_count));
         status = judge_refit(job, v, metric, &value);
         if (status != KFE_OK && (kfe_i_is_lack(status) || status == KFE_ECANCEL))
             return status;

@@ -14,9 +14,9 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "data/classes.h"
+#include "data/target/classes.h"
 #include "explain/explain.h"
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
 
 /* Directions of QᵀQ below this, relative to the largest eigenvalue, are not there: with fewer targets than features its rank is
  * that of the targets. */

@@ -42,7 +42,7 @@ kfe_status kfe_i_base_make(kfe_context *ctx, const kfe_i_kernel *kernel, const k
         copy_given(table, out->values);
     } else {
         KFE_TRY(kfe_i_points_prepare(ctx, &plain, table, NULL, &out->points));
-        KFE_TRY(kfe_i_self_matrix(ctx, &plain, &out->points, out->values, NULL));
+        KFE_TRY(kfe_i_self_matrix(ctx, &plain, &out->points, out->values));
     }
 cleanup:
     if (status != KFE_OK)

@@ -12,8 +12,7 @@
 /* Functions of the user are called by one thread, and processes divide the rows of whole columns. */
 static int finds_tiles(const kfe_i_gram *gram, const kfe_i_kernel **kernel, const kfe_i_points **points)
 {
-    return !kfe_i_gram_dealt_source(gram) && kfe_i_gram_tiles(gram, kernel, points) &&
-           (*kernel)->def->base != KFE_BASE_USER;
+    return kfe_i_gram_tiles(gram, kernel, points) && (*kernel)->def->base != KFE_BASE_USER;
 }
 
 int kfe_i_gram_has_slabs(const kfe_i_gram *gram)

@@ -4,9 +4,9 @@
 #ifndef KFE_GRAM_COLUMN_SLABS_H
 #define KFE_GRAM_COLUMN_SLABS_H
 
-#include "gram/dense/slabs.h"
 #include "gram/gram.h"
 #include "kernel/tile/points.h"
+#include "linalg/slabs.h"
 
 typedef struct kfe_i_column_slabs {
     kfe_context *ctx;

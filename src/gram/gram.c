@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The calls of the Gram operator: those that its form answers, and those that are computed from blocks and
  * products. Methods, the solver and the eigenvector routine use them. */
-#include "gram/gram.h"
+#include "gram/form.h"
 
 #include <float.h>
 #include <math.h>
@@ -9,11 +9,10 @@
 
 #include "core/invariant.h"
 #include "core/memory.h"
-#include "gram/cluster/dealt.h"
-#include "gram/cluster/on_devices.h"
-#include "gram/dense/linalg.h"
-#include "gram/device/form.h"
-#include "gram/form/landmarks.h"
+#include "gram/form/centred.h"
+#include "gram/solve/eigen.h"
+#include "gram/solve/solve.h"
+#include "linalg/linalg.h"
 
 #define KFE_TOO_LARGE_REMEDY "raise {memory}, use fewer rows, or a method that does not need the whole matrix"
 
@@ -24,7 +23,7 @@ kfe_status kfe_i_gram_new(kfe_context *ctx, const kfe_i_gram_form *form, int64_t
     kfe_i_gram *gram = NULL;
     char *state = NULL;
 
-    assert(form && form->block && form->columns && form->diagonal && form->times && form->release);
+    assert(form && form->entries && form->diagonal && form->times && form->release);
     assert(size >= 0 && state_size >= 0);
     kfe_i_workspace *work = NULL;
 
@@ -35,6 +34,8 @@ kfe_status kfe_i_gram_new(kfe_context *ctx, const kfe_i_gram_form *form, int64_t
     gram->ctx = ctx;
     gram->form = form;
     gram->size = size;
+    gram->epsilon = DBL_EPSILON;
+    gram->processes = 1;
     gram->state = state;
     gram->work = work;
     state = NULL;
@@ -44,6 +45,23 @@ cleanup:
     kfe_i_free(ctx, state);
     kfe_i_free(ctx, work);
     return status;
+}
+
+kfe_status kfe_i_gram_made(kfe_status status, kfe_i_gram **gram)
+{
+    if (status != KFE_OK) {
+        kfe_i_gram_free(*gram);
+        *gram = NULL;
+    }
+    return status;
+}
+
+void kfe_i_gram_inherit(kfe_i_gram *gram, const kfe_i_gram *inner)
+{
+    gram->roots = inner->roots;
+    gram->epsilon = fmax(gram->epsilon, inner->epsilon);
+    gram->ways = inner->ways;
+    gram->processes = inner->processes;
 }
 
 void kfe_i_gram_free(kfe_i_gram *gram)
@@ -62,7 +80,7 @@ double *kfe_i_gram_workspace(const kfe_i_gram *gram, int64_t count)
     kfe_i_workspace *work = gram->work;
 
     assert(count >= 0);
-    if (work->count < count) {
+    if (!work->values || work->count < count) { /* NULL would mean failure */
         kfe_i_free(gram->ctx, work->values);
         work->count = 0;
         work->values = kfe_i_alloc(gram->ctx, count, sizeof *work->values);
@@ -71,132 +89,70 @@ double *kfe_i_gram_workspace(const kfe_i_gram *gram, int64_t count)
     return work->values;
 }
 
-/* ---- making one ---- */
-
-static kfe_status open_term(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
-                            kfe_i_gram **out)
-{
-    if (kernel->def->base == KFE_BASE_GIVEN)
-        return kfe_i_gram_precomputed(ctx, table, out);
-    if (kernel->def->base == KFE_BASE_DOT && !kernel->def->map)
-        return kfe_i_gram_factored(ctx, table, out);
-    return kfe_i_gram_tiled(ctx, kernel, table, out);
-}
-
-static kfe_status open_terms(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
-                             kfe_i_gram **out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_gram **terms = NULL;
-    double *weights = NULL;
-    int64_t opened = 0;
-
-    KFE_ALLOC_ZERO(ctx, terms, kernels->count);
-    KFE_ALLOC(ctx, weights, kernels->count);
-    for (; opened < kernels->count; opened++) {
-        const kfe_i_kernel *kernel = &kernels->items[opened];
-        weights[opened] = kernel->common.weight;
-        KFE_TRY(open_term(ctx, kernel, &views[kernel->view], &terms[opened]));
-    }
-    if (opened == 1 && weights[0] == 1) {
-        *out = terms[0];
-    } else {
-        status = kfe_i_gram_sum(ctx, terms, weights, opened, out);
-    }
-    opened = 0;
-cleanup:
-    for (int64_t m = 0; m < opened; m++)
-        kfe_i_gram_free(terms[m]);
-    kfe_i_free(ctx, terms);
-    kfe_i_free(ctx, weights);
-    return status;
-}
-
-/* On the device, or divided over the devices of all processes; *out NULL: there is none, or no room. */
-static kfe_status keep_on_devices(kfe_i_gram **gram, int type, kfe_i_gram **out)
-{
-    return kfe_i_gram_is_on_devices(*gram) ? kfe_i_devices_keep_owned(gram, type, out)
-                                           : kfe_i_device_keep_owned(gram, type, out);
-}
-
-kfe_status kfe_i_gram_open(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
-                           kfe_i_gram_storage storage, kfe_i_gram **out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_gram *evaluated = NULL;
-
-    *out = NULL;
-    KFE_TRY(open_terms(ctx, kernels, views, &evaluated));
-    KFE_TRY(kfe_i_device_wrap(ctx, kernels, views, &evaluated));
-    KFE_TRY(kfe_i_gram_deal(ctx, &evaluated));
-    if (kfe_i_gram_dealt_source(evaluated) && (storage == KFE_GRAM_F64 || storage == KFE_GRAM_F32))
-        KFE_TRY(kfe_i_dealt_keep_owned(&evaluated, storage == KFE_GRAM_F32, out));
-    else if (storage == KFE_GRAM_F64 || storage == KFE_GRAM_F32)
-        KFE_TRY(keep_on_devices(&evaluated, storage == KFE_GRAM_F32 ? KFE_DEVICE_F32 : KFE_DEVICE_F64, out));
-    if (*out) {
-        ; /* on the device or divided over processes */
-    } else if (storage == KFE_GRAM_F64 || storage == KFE_GRAM_F32) {
-        KFE_TRY(kfe_i_gram_packed(ctx, evaluated, storage == KFE_GRAM_F32, out));
-    } else {
-        *out = evaluated;
-        evaluated = NULL;
-        (*out)->pinned = storage == KFE_GRAM_TILED;
-    }
-    kfe_i_log(ctx, KFE_LOG_INFO, "kernel matrix of %lld examples: %s", (long long)(*out)->size,
-              (*out)->form->name);
-cleanup:
-    kfe_i_gram_free(evaluated);
-    return status;
-}
-
 /* ---- calls that a form answers ---- */
+
+static int are_within(const kfe_i_gram *gram, kfe_i_places places)
+{
+    return places.index ? kfe_i_all_below(places.index, places.count, gram->size)
+                        : kfe_i_range_within(places.first, places.count, gram->size);
+}
+
+kfe_status kfe_i_gram_entries(const kfe_i_gram *gram, kfe_i_places rows, kfe_i_places cols, double *out,
+                              int64_t stride)
+{
+    assert(are_within(gram, rows) && are_within(gram, cols) && stride >= cols.count);
+    (void)are_within; /* in optimised builds */
+    return rows.count > 0 && cols.count > 0 ? gram->form->entries(gram, rows, cols, out, stride) : KFE_OK;
+}
+
+kfe_status kfe_i_gram_prepare(const kfe_i_gram *gram, const int64_t *index, int64_t count, kfe_i_points *out)
+{
+    *out = (kfe_i_points){0};
+    return gram->form->prepare ? gram->form->prepare(gram, index, count, out) : KFE_OK;
+}
 
 kfe_status kfe_i_gram_block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
                             double *out, int64_t stride)
 {
-    assert(kfe_i_range_within(row, rows, gram->size) && kfe_i_range_within(col, cols, gram->size));
-    assert(stride >= cols);
-    return gram->form->block(gram, row, rows, col, cols, out, stride);
+    return kfe_i_gram_entries(gram, kfe_i_consecutive(row, rows), kfe_i_consecutive(col, cols), out, stride);
 }
 
 kfe_status kfe_i_gram_columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
 {
-    assert(kfe_i_all_below(index, count, gram->size));
-    return gram->form->columns(gram, index, count, out);
-}
-
-/* Reads the rows listed of a few columns at a time. */
-static kfe_status among_by_columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
-{
-    enum { GROUP = 64 };
-    kfe_status status = KFE_OK;
-    int64_t most = count < GROUP ? count : GROUP;
-    double *columns = NULL;
-
-    KFE_ALLOC(gram->ctx, columns, gram->size * most);
-    for (int64_t first = 0; first < count; first += GROUP) {
-        int64_t wide = count - first < GROUP ? count - first : GROUP;
-        KFE_TRY(gram->form->columns(gram, index + first, wide, columns));
-        for (int64_t i = 0; i < count; i++)
-            memcpy(out + i * count + first, columns + index[i] * wide, (size_t)wide * sizeof *out);
-    }
-cleanup:
-    kfe_i_free(gram->ctx, columns);
-    return status;
+    return kfe_i_gram_entries(gram, kfe_i_consecutive(0, gram->size), kfe_i_listed(index, count), out, count);
 }
 
 kfe_status kfe_i_gram_among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
 {
-    assert(kfe_i_all_below(index, count, gram->size));
-    if (gram->form->among)
-        return gram->form->among(gram, index, count, out);
-    return among_by_columns(gram, index, count, out);
+    return kfe_i_gram_entries(gram, kfe_i_listed(index, count), kfe_i_listed(index, count), out, count);
+}
+
+kfe_status kfe_i_points_at(const kfe_i_points *points, kfe_i_places places, kfe_i_points *copies,
+                           kfe_i_range *out)
+{
+    *out = (kfe_i_range){places.prepared ? places.prepared : points, places.first, places.count};
+    if (places.prepared || !places.index)
+        return KFE_OK;
+    out->points = copies;
+    return kfe_i_points_gather(points->ctx, points, places.index, places.count, copies);
+}
+
+int kfe_i_places_are_same(const kfe_i_gram *gram, kfe_i_places rows, kfe_i_places cols)
+{
+    return rows.index ? rows.index == cols.index && rows.count == cols.count
+                      : !cols.index && rows.count == gram->size && cols.count == gram->size;
 }
 
 kfe_status kfe_i_gram_diagonal(const kfe_i_gram *gram, double *out)
 {
     assert(gram->size >= 0 && out);
     return gram->form->diagonal(gram, out);
+}
+
+kfe_status kfe_i_gram_column_seconds(const kfe_i_gram *gram, double *out)
+{
+    *out = 0;
+    return gram->form->column_seconds ? gram->form->column_seconds(gram, out) : KFE_OK;
 }
 
 kfe_status kfe_i_gram_times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
@@ -215,12 +171,6 @@ kfe_status kfe_i_gram_subset_expand(const kfe_i_gram *subset, const double *v, i
 {
     assert(subset->form->expand && k >= 0 && v != out);
     return subset->form->expand(subset, v, k, out);
-}
-
-int kfe_i_gram_is_single(const kfe_i_gram *gram)
-{
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
-    return inner ? kfe_i_gram_is_single(inner) : gram->form->single;
 }
 
 /* ---- calls that are made from those ---- */
@@ -248,16 +198,41 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_gram_group_share(const kfe_i_gram *gram, kfe_i_share share, const int32_t *group,
+                                  int64_t groups, double *out)
+{
+    if (gram->form->group_sums && !gram->roots)
+        return gram->form->group_sums(gram, share, group, groups, out);
+    memset(out, 0, (size_t)(groups * groups) * sizeof *out);
+    return share.part == 0 ? group_sums_by_times(gram, group, groups, out) : KFE_OK;
+}
+
 kfe_status kfe_i_gram_group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out)
 {
-    kfe_status status = kfe_i_checkpoint(gram->ctx, "adding up the kernel matrix", 0, 0);
+    kfe_status status = kfe_i_progress(gram->ctx, "adding up the kernel matrix", 0, 0);
 
     assert(kfe_i_codes_below(group, gram->size, groups));
-    if (status != KFE_OK)
-        return status;
-    if (gram->form->group_sums && !gram->roots)
-        return gram->form->group_sums(gram, group, groups, out);
-    return group_sums_by_times(gram, group, groups, out);
+    return status == KFE_OK ? kfe_i_gram_group_share(gram, (kfe_i_share){0, 1}, group, groups, out) : status;
+}
+
+kfe_status kfe_i_gram_add_share(const kfe_i_gram *gram, kfe_i_share share, int64_t from, double weight,
+                                kfe_i_vectors v, double *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t size = gram->size * v.k;
+    double *product = NULL;
+
+    if (gram->form->add_share)
+        return gram->form->add_share(gram, share, from, weight, v, out);
+    if (share.part > 0)
+        return KFE_OK;
+    KFE_ALLOC(gram->ctx, product, size);
+    KFE_TRY(kfe_i_gram_times(gram, v.values, v.k, product));
+    for (int64_t i = 0; i < size; i++)
+        out[i] += weight * product[i];
+cleanup:
+    kfe_i_free(gram->ctx, product);
+    return status;
 }
 
 kfe_status kfe_i_gram_materialise(const kfe_i_gram *gram, double **out)
@@ -280,26 +255,34 @@ cleanup:
 
 double kfe_i_gram_rank_tolerance(const kfe_i_gram *gram)
 {
-    return kfe_i_gram_is_single(gram) ? KFE_SINGLE_RANK_TOLERANCE : KFE_RANK_TOLERANCE;
+    return gram->epsilon > DBL_EPSILON ? KFE_SINGLE_RANK_TOLERANCE : KFE_RANK_TOLERANCE;
 }
 
-/* No entry exceeds the largest diagonal entry. In double precision the errors of all entries may have the same sign,
- * because the same operations made them; rounding to single precision is independent for each entry. */
-kfe_status kfe_i_gram_rounding(const kfe_i_gram *gram, double *out)
+kfe_status kfe_i_gram_largest(const kfe_i_gram *gram, double *out)
 {
     kfe_status status = KFE_OK;
-    double n = (double)gram->size;
-    double relative = kfe_i_gram_is_single(gram) ? sqrt(n) * (double)FLT_EPSILON : n * DBL_EPSILON;
     double *diagonal = NULL;
-    double largest = 0;
 
+    *out = 0;
+    if (gram->form->largest)
+        return gram->form->largest(gram, out);
     KFE_ALLOC(gram->ctx, diagonal, gram->size);
     KFE_TRY(kfe_i_gram_diagonal(gram, diagonal));
     for (int64_t i = 0; i < gram->size; i++)
-        largest = fmax(largest, fabs(diagonal[i]));
-    *out = 4 * relative * largest;
+        *out = fmax(*out, fabs(diagonal[i]));
 cleanup:
     kfe_i_free(gram->ctx, diagonal);
+    return status;
+}
+
+/* In double precision the errors of all entries may have the same sign, because the same operations made them; rounding to single
+ * precision is independent for each entry. */
+kfe_status kfe_i_gram_rounding(const kfe_i_gram *gram, double *out)
+{
+    double n = (double)gram->size;
+    kfe_status status = kfe_i_gram_largest(gram, out);
+
+    *out *= 4 * gram->epsilon * (gram->epsilon > DBL_EPSILON ? sqrt(n) : n);
     return status;
 }
 
@@ -316,12 +299,7 @@ double kfe_i_gram_mass(const kfe_i_gram *gram)
 
 int64_t kfe_i_gram_rank_bound(const kfe_i_gram *gram)
 {
-    kfe_i_landmark_info info;
-    const kfe_i_table *factor = kfe_i_gram_factor(gram);
-
-    if (kfe_i_gram_has_landmarks(gram, &info))
-        return info.rank;
-    return factor && factor->cols < gram->size ? factor->cols : gram->size;
+    return gram->form->rank_bound ? gram->form->rank_bound(gram) : gram->size;
 }
 
 kfe_status kfe_i_gram_mean_diagonal(const kfe_i_gram *gram, double *out)
@@ -348,8 +326,8 @@ kfe_status kfe_i_gram_squared_norm(const kfe_i_gram *gram, double *out)
     double sum = 0;
     int64_t n = gram->size;
 
-    if (kfe_i_gram_has_landmarks(gram, NULL))
-        return kfe_i_landmark_squared_norm(gram, out);
+    if (gram->form->squared_norm)
+        return gram->form->squared_norm(gram, out);
     KFE_ALLOC(gram->ctx, panel, PANEL * n);
     for (int64_t row = 0; row < n; row += PANEL) {
         int64_t rows = n - row < PANEL ? n - row : PANEL;
@@ -361,4 +339,81 @@ kfe_status kfe_i_gram_squared_norm(const kfe_i_gram *gram, double *out)
 cleanup:
     kfe_i_free(gram->ctx, panel);
     return status;
+}
+
+/* ---- whole problems ---- */
+
+kfe_status kfe_i_gram_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
+                            double tolerance, double *out, double *residual)
+{
+    const kfe_i_system system = {gram, ridge, tolerance, right, k, out};
+    kfe_i_solve_report report = {0};
+    kfe_i_solve_report *wanted = residual ? &report : NULL;
+    kfe_status status;
+
+    assert(k >= 0 && right != out && tolerance > 0);
+    status = gram->form->solve ? gram->form->solve(&system, wanted)
+                               : kfe_i_solve_by(&system, KFE_SOLVE_AUTO, wanted);
+    if (residual)
+        *residual = report.residual;
+    return status;
+}
+
+kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
+                            double *vectors)
+{
+    assert(k >= 1 && k <= gram->size && tolerance > 0);
+    return (gram->form->eigen ? gram->form->eigen : kfe_i_find_eigen)(gram, k, tolerance, eigenvalues,
+                                                                      vectors);
+}
+
+kfe_status kfe_i_gram_no_negative(const kfe_i_gram *gram, double *out)
+{
+    (void)gram;
+    *out = 0;
+    return KFE_OK;
+}
+
+/* The largest of −PGP. */
+kfe_status kfe_i_gram_least_eigenvalue(const kfe_i_gram *gram, double *out)
+{
+    static const double minus = -1;
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = gram->ctx;
+    kfe_i_gram *centred = NULL;
+    kfe_i_gram *negative = NULL;
+    double *vector = NULL;
+
+    if (gram->form->least_eigenvalue)
+        return gram->form->least_eigenvalue(gram, out);
+    *out = 0;
+    KFE_ALLOC(ctx, vector, gram->size);
+    KFE_TRY(kfe_i_gram_centred(ctx, gram, &centred));
+    KFE_TRY(kfe_i_gram_sum(ctx, &centred, &minus, 1, &negative)); /* which owns `centred` from now on */
+    KFE_TRY(kfe_i_gram_eigen(negative, 1, KFE_TOLERANCE, out, vector));
+    *out = -*out;
+cleanup:
+    kfe_i_gram_free(negative);
+    kfe_i_free(ctx, vector);
+    return status;
+}
+
+/* ---- operators made from this one ---- */
+
+const int64_t *kfe_i_gram_support(const kfe_i_gram *gram, int64_t *count)
+{
+    *count = gram->size;
+    return gram->form->support ? gram->form->support(gram, count) : NULL;
+}
+
+const kfe_i_gram *kfe_i_gram_alone(const kfe_i_gram *gram)
+{
+    return gram->form->alone ? gram->form->alone(gram) : gram;
+}
+
+kfe_status kfe_i_gram_centred(kfe_context *ctx, const kfe_i_gram *inner, kfe_i_gram **out)
+{
+    (void)ctx;
+    assert(inner->size > 0);
+    return inner->form->centre ? inner->form->centre(inner, out) : kfe_i_centred_new(inner, NULL, out);
 }

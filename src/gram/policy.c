@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chooses the form in which an operator is kept for many passes, within the memory limit. */
-#include "core/cluster.h"
+/* Which copy of an operator to keep for many passes, within the memory limit: the choice for matrices in host memory, which the `keep` of
+ * most forms leads to. */
+#include <float.h>
+
 #include "core/memory.h"
-#include "gram/cluster/dealt.h"
-#include "gram/cluster/on_devices.h"
-#include "gram/device/form.h"
-#include "gram/gram.h"
+#include "gram/form.h"
 
 /* The share of the memory limit for the matrix and the caller's vectors; the data needs the rest. */
 #define KFE_MATRIX_SHARE 0.9
+/* The share of the memory for whole rows of a matrix whose passes are cheap without them. */
+#define KFE_ROWS_SHARE 0.5
 
 kfe_status kfe_i_check_stored(kfe_context *ctx, double bytes)
 {
@@ -16,7 +17,7 @@ kfe_status kfe_i_check_stored(kfe_context *ctx, double bytes)
                               "raise {memory}, or use {gram=f32}, {gram=tiled} or {gram=auto}");
 }
 
-static void log_choice(const kfe_i_gram *gram, const char *choice)
+void kfe_i_log_kept(const kfe_i_gram *gram)
 {
     char wide[32];
     char limit[32];
@@ -25,7 +26,7 @@ static void log_choice(const kfe_i_gram *gram, const char *choice)
     kfe_i_format_bytes((double)kfe_context_memory(gram->ctx), limit, sizeof limit);
     kfe_i_log(gram->ctx, KFE_LOG_INFO,
               "kernel matrix of %lld examples: %s (%s in double precision, limit %s)", (long long)gram->size,
-              choice, wide, limit);
+              gram->form->name, wide, limit);
 }
 
 /* From this many examples on, computing the matrix anew takes a considerable part of a second. */
@@ -37,7 +38,7 @@ static void warn_of_passes(const kfe_i_gram *gram, double budget)
     double limit = (double)kfe_context_memory(gram->ctx);
     char enough[32];
 
-    log_choice(gram, gram->form->name);
+    kfe_i_log_kept(gram);
     if (gram->size < COSTLY_SIZE)
         return;
     limit += 1.02 * (kfe_i_gram_packed_bytes(gram->size, 1) - budget) / KFE_MATRIX_SHARE;
@@ -49,137 +50,86 @@ static void warn_of_passes(const kfe_i_gram *gram, double budget)
         (long long)gram->size, enough);
 }
 
-/* The whole matrix does not fit: keeps as many rows as do, if they are a worthwhile part. */
-static kfe_status keep_part(const kfe_i_gram *gram, double budget, kfe_i_gram **owned)
-{
-    enum { WORTH_IT = 20 }; /* at least a twentieth of the rows, a tenth of the matrix */
-    const kfe_i_kernel *kernel = NULL;
-    const kfe_i_points *points = NULL;
-    int64_t rows = (int64_t)(budget / (4 * (double)gram->size));
-
-    if (!kfe_i_gram_tiles(gram, &kernel, &points) || rows < gram->size / WORTH_IT) {
-        warn_of_passes(gram, budget);
-        return KFE_OK;
-    }
-    kfe_status status = kfe_i_gram_partial(gram->ctx, gram, rows, owned);
-    if (status == KFE_OK)
-        log_choice(gram, (*owned)->form->name);
-    return status;
-}
-
-static double budget_beside(const kfe_i_gram *gram, double reserve)
+double kfe_i_keep_budget(const kfe_i_gram *gram, double reserve)
 {
     return KFE_MATRIX_SHARE * (double)kfe_i_memory_left(gram->ctx) - reserve;
 }
 
-/* The operator that evaluates the kernel inside this one, if a copy of it may be kept; else NULL. */
-static const kfe_i_gram *evaluated_inside(const kfe_i_gram *gram)
+/* The whole matrix does not fit: keeps as many rows as do, if they are a worthwhile part. */
+static kfe_status keep_part(const kfe_i_gram *gram, double budget, kfe_i_keep_part *partial,
+                            kfe_i_gram **stored)
 {
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
-    const kfe_i_gram *evaluated = inner ? inner : gram;
+    enum { WORTH_IT = 3 }; /* at least a third of the rows, a ninth of the matrix */
+    int64_t rows = kfe_i_gram_packed_rows(budget);
 
-    return evaluated->form->evaluates && !evaluated->pinned ? evaluated : NULL;
+    if (partial && rows >= gram->size / WORTH_IT)
+        return partial(gram, rows, stored);
+    warn_of_passes(gram, budget);
+    return KFE_OK;
 }
 
-int kfe_i_gram_wide_fits(const kfe_i_gram *gram, double reserve)
+static double bytes_of_rows(const kfe_i_gram *gram)
 {
-    const kfe_i_gram *evaluated = evaluated_inside(gram);
-
-    if (evaluated && kfe_i_gram_device(evaluated))
-        return kfe_i_device_wide_fits(evaluated, reserve);
-    if (evaluated && kfe_i_gram_is_on_devices(evaluated)) /* divided, it takes less than whole */
-        return kfe_i_devices_wide_fit(evaluated, reserve);
-    if (evaluated && kfe_i_gram_dealt_source(evaluated))
-        return kfe_i_dealt_bytes(gram->size, kfe_i_ranks(gram->ctx), 0) <= budget_beside(gram, reserve);
-    return evaluated && kfe_i_gram_packed_bytes(gram->size, 0) <= budget_beside(gram, reserve);
+    return 8 * (double)gram->size * (double)gram->size;
 }
 
-/* In the memory of the operator's device; callers that want rows get them in host memory instead. Where processes have a device each,
- * and each has room for the whole matrix in double precision, products of vectors there need no messages; else the matrix is
- * divided over them. */
-static kfe_status store_on_device(const kfe_i_gram *gram, double reserve, kfe_i_gram **owned)
+static kfe_status keep_whole_rows(const kfe_i_gram *gram, kfe_i_kept *out)
 {
-    int divided = kfe_i_gram_is_on_devices(gram);
-    kfe_status status =
-        divided ? kfe_i_devices_keep_whole(gram, reserve, owned) : kfe_i_device_keep(gram, 0, reserve, owned);
+    kfe_i_gram *stored = NULL;
+    kfe_status status = kfe_i_gram_stored(gram->ctx, gram, &stored);
 
-    if (status == KFE_OK && divided && !*owned)
-        status = kfe_i_devices_keep(gram, 0, reserve, owned);
-    if (status == KFE_OK && *owned)
-        kfe_i_log(gram->ctx, KFE_LOG_INFO, "kernel matrix of %lld examples: %s", (long long)gram->size,
-                  (*owned)->form->name);
+    if (stored) {
+        kfe_i_kept_take(out, stored);
+        status = stored->form->keep(stored, KFE_KEEP_ROWS, 0, out);
+    }
     return status;
 }
 
-/* In the memory of all processes: in double precision, else in single precision, else as many rows as fit. */
-static kfe_status store_dealt(const kfe_i_gram *gram, double budget, kfe_i_gram **owned)
+kfe_status kfe_i_keep_in_memory(const kfe_i_gram *gram, kfe_i_keep_how how, double reserve,
+                                kfe_i_keep_part *partial, kfe_i_kept *out)
 {
-    int ranks = kfe_i_ranks(gram->ctx);
-    int single = kfe_i_dealt_bytes(gram->size, ranks, 0) > budget;
-    int64_t rows = single ? kfe_i_dealt_rows(gram, budget) : gram->size;
     kfe_status status = KFE_OK;
-
-    if (rows > 0)
-        status = kfe_i_dealt_keep(gram, single, rows, owned);
-    if (status == KFE_OK)
-        log_choice(gram, (*owned ? *owned : gram)->form->name);
-    return status;
-}
-
-static kfe_status store(const kfe_i_gram *gram, double reserve, int rows, kfe_i_gram **owned)
-{
-    double budget = budget_beside(gram, reserve);
+    double budget = kfe_i_keep_budget(gram, reserve);
     int wide = kfe_i_gram_packed_bytes(gram->size, 0) <= budget;
-    kfe_status status;
+    kfe_i_gram *stored = NULL;
 
-    if (!rows && (kfe_i_gram_device(gram) || kfe_i_gram_is_on_devices(gram)))
-        return store_on_device(gram, reserve, owned);
-    if (!rows && kfe_i_gram_dealt_source(gram))
-        return store_dealt(gram, budget, owned);
-    if (!wide && kfe_i_gram_packed_bytes(gram->size, 1) > budget)
-        return keep_part(gram, budget, owned);
-    if (rows && 8 * (double)gram->size * (double)gram->size <= budget)
-        status = kfe_i_gram_stored(gram->ctx, gram, 0, owned);
-    else
-        status = kfe_i_gram_packed(gram->ctx, gram, !wide, owned);
-    if (status == KFE_OK)
-        log_choice(gram, (*owned)->form->name);
-    return status;
-}
-
-static kfe_status keep(const kfe_i_gram *gram, double reserve, int rows, kfe_i_kept *out)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
-    const kfe_i_gram *evaluated = evaluated_inside(gram);
-
-    *out = (kfe_i_kept){.gram = gram};
-    if (!evaluated)
-        return KFE_OK;
-    KFE_TRY(store(evaluated, reserve, rows, &out->stored));
-    if (out->stored && inner)
-        KFE_TRY(kfe_i_gram_centred(gram->ctx, out->stored, &out->centred));
-    if (out->centred && !kfe_i_gram_is_single(out->stored))
-        KFE_TRY(kfe_i_gram_share_means(out->centred, gram));
+    if (how == KFE_KEEP_ROWS && bytes_of_rows(gram) <= budget) {
+        KFE_TRY(keep_whole_rows(gram, out));
+    } else {
+        if (wide || (how != KFE_KEEP_DOUBLE && kfe_i_gram_packed_bytes(gram->size, 1) <= budget))
+            KFE_TRY(kfe_i_gram_packed(gram->ctx, gram, !wide, &stored));
+        else if (how != KFE_KEEP_DOUBLE)
+            KFE_TRY(keep_part(gram, budget, partial, &stored));
+        if (stored)
+            kfe_i_kept_take(out, stored);
+    }
     if (out->stored)
-        out->gram = inner ? out->centred : out->stored;
+        kfe_i_log_kept(out->stored);
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_gram_keep(const kfe_i_gram *gram, double reserve, kfe_i_kept *out)
+void kfe_i_kept_take(kfe_i_kept *out, kfe_i_gram *stored)
 {
-    return keep(gram, reserve, 0, out);
+    out->exact = stored->epsilon > out->gram->epsilon ? out->gram : stored;
+    out->gram = out->stored = stored;
 }
 
-kfe_status kfe_i_gram_keep_rows(const kfe_i_gram *gram, double reserve, kfe_i_kept *out)
+kfe_status kfe_i_gram_keep(const kfe_i_gram *gram, kfe_i_keep_how how, double reserve, kfe_i_kept *out)
 {
-    return keep(gram, reserve, 1, out);
+    double bytes = bytes_of_rows(gram) + reserve;
+
+    *out = (kfe_i_kept){.gram = gram, .exact = gram};
+    if (gram->form->keep && !gram->pinned)
+        return gram->form->keep(gram, how, reserve, out);
+    if (how != KFE_KEEP_ROWS || gram->pinned || gram->epsilon > DBL_EPSILON ||
+        bytes > KFE_ROWS_SHARE * (double)kfe_i_memory_left(gram->ctx))
+        return KFE_OK;
+    return keep_whole_rows(gram, out); /* passes are cheap, but the caller reads entries */
 }
 
 void kfe_i_gram_keep_free(kfe_i_kept *kept)
 {
-    kfe_i_gram_free(kept->centred);
     kfe_i_gram_free(kept->stored);
     *kept = (kfe_i_kept){0};
 }

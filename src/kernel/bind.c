@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "data/views.h"
+#include "data/set/views.h"
 #include "kernel/kernel.h"
 
 static int is_on(const kfe_i_kernel *kernel, const kfe_i_view *view)

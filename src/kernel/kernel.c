@@ -144,6 +144,7 @@ kfe_status kfe_i_kernel_copy(kfe_context *ctx, const kfe_i_kernel *kernel, kfe_i
     KFE_TRY(begin_kernel(ctx, kernel->def, out));
     memcpy(out->settings, kernel->settings, kernel->def->params.size);
     out->common = kernel->common;
+    out->adapted = kernel->adapted;
     out->view = kernel->view;
     out->user_function = kernel->user_function;
     out->user_data = kernel->user_data;
@@ -247,6 +248,16 @@ int kfe_i_kernel_list_given(const kfe_i_kernel_list *list, int view)
     return given && others ? -1 : given;
 }
 
+int kfe_i_kernel_list_may_be_indefinite(const kfe_i_kernel_list *list)
+{
+    for (int64_t m = 0; list && m < list->count; m++) {
+        const kfe_i_kernel_def *def = list->items[m].def;
+        if (def->flags & KFE_HAS_INDEFINITE || def->base == KFE_BASE_GIVEN || def->base == KFE_BASE_USER)
+            return 1;
+    }
+    return 0;
+}
+
 int kfe_i_kernel_list_reads(const kfe_i_kernel_list *list, int view)
 {
     for (int64_t m = 0; m < list->count; m++)
@@ -297,6 +308,7 @@ kfe_status kfe_i_kernel_prepare(kfe_context *ctx, kfe_i_kernel *kernel, const kf
 {
     kfe_status status = check_kind(ctx, kernel, train);
 
+    kernel->adapted |= !kfe_i_kernel_is_resolved(kernel);
     if (status == KFE_OK && kernel->def->resolve)
         status = kernel->def->resolve(ctx, kernel->settings, train);
     if (status == KFE_OK && kernel->def->flags & KFE_HAS_INDEFINITE)

@@ -62,6 +62,7 @@ typedef struct kfe_i_kernel {
     const kfe_i_kernel_def *def;
     void *settings; /* as def->params says */
     kfe_i_kernel_common common;
+    int adapted;     /* a parameter was a name, such as `median`, that the training data resolved */
     int view;        /* of the data it is evaluated on */
     char *view_name; /* the view that the user gave it to; NULL: any */
     /* USER only */
@@ -111,6 +112,8 @@ int kfe_i_kernel_list_misses_views(const kfe_i_kernel_list *list, int count, con
 
 /* Whether the kernels on a view are given matrices: 1 all, 0 none, -1 some, which is an error. */
 int kfe_i_kernel_list_given(const kfe_i_kernel_list *list, int view);
+/* Whether the sum of the kernels may have negative eigenvalues on some data; not without a list (NULL). */
+int kfe_i_kernel_list_may_be_indefinite(const kfe_i_kernel_list *list);
 
 /* Whether a kernel is evaluated on this view. */
 int kfe_i_kernel_list_reads(const kfe_i_kernel_list *list, int view);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public call that computes a kernel matrix between two data sets. */
+#include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -32,7 +33,7 @@ static kfe_status evaluate(kfe_context *ctx, const kfe_i_kernel *kernel, const k
 
     KFE_TRY(kfe_i_points_prepare(ctx, kernel, columns, NULL, &column_points));
     if (rows == columns) {
-        KFE_TRY(kfe_i_self_matrix(ctx, kernel, &column_points, out->values, NULL));
+        KFE_TRY(kfe_i_self_matrix(ctx, kernel, &column_points, out->values));
     } else {
         KFE_TRY(kfe_i_points_prepare(ctx, kernel, rows, &column_points, &row_points));
         KFE_TRY(kfe_i_cross_block(ctx, kernel, (kfe_i_range){&row_points, 0, out->rows},
@@ -44,6 +45,19 @@ cleanup:
     kfe_i_points_free(&row_points);
     kfe_i_points_free(&column_points);
     return status;
+}
+
+static kfe_status refuse_overflow(kfe_context *ctx, const kfe_data *rows, const kfe_matrix *matrix)
+{
+    for (int64_t p = 0; p < matrix->rows * matrix->cols; p++)
+        if (!isfinite(matrix->values[p]))
+            return kfe_i_fail(
+                ctx, KFE_EINPUT,
+                "%s: the kernel of row %lld and example %lld of the columns is not finite: their values "
+                "are too large or too small to compute with; correct or remove them",
+                kfe_i_view_shown(&rows->views[0]), (long long)(p / matrix->cols) + 1,
+                (long long)(p % matrix->cols) + 1);
+    return KFE_OK;
 }
 
 kfe_status kfe_kernel_matrix(kfe_context *ctx, const char *kernel, const kfe_data *rows,
@@ -68,6 +82,7 @@ kfe_status kfe_kernel_matrix(kfe_context *ctx, const char *kernel, const kfe_dat
     KFE_ALLOC(ctx, out->values, out->rows * out->cols);
     out->owner = ctx;
     KFE_TRY(evaluate(ctx, &parsed, &rows->views[0].table, &reference->views[0].table, out));
+    KFE_TRY(refuse_overflow(ctx, rows, out));
 cleanup:
     kfe_i_kernel_free(&parsed);
     if (status != KFE_OK)

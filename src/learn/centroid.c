@@ -8,8 +8,8 @@
  * Time and memory O(n·(d + c)).
  */
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
 #include "learn/learner.h"
+#include "linalg/linalg.h"
 
 /* Column g of `averages` times the examples is the mean of class g. */
 static void fill_averages(const kfe_i_target *target, const double *counts, double *averages)

@@ -12,6 +12,7 @@
  */
 #include "core/memory.h"
 #include "core/rng.h"
+#include "data/rows/distinct.h"
 #include "learn/learner.h"
 #include "learn/neighbours.h"
 
@@ -40,8 +41,14 @@ static int64_t clamp_neighbours(kfe_context *ctx, int64_t asked, int64_t availab
     return available;
 }
 
-/* k and its leave-one-out error. With fewer than two rows for each k to try there are fewer to choose from. */
-static kfe_status choose_neighbours(kfe_context *ctx, kfe_i_predictor *predictor)
+/* Whether a mean loss is as small as another but for rounding. */
+static int is_as_small(double a, double b)
+{
+    return a <= b * (1 + 1e-9);
+}
+
+/* k and its leave-one-out error. Of many rows a sample is left out, which their content decides. With fewer than two rows for each k to try there are fewer to choose from. */
+static kfe_status choose_neighbours(kfe_context *ctx, const kfe_i_row_key *keys, kfe_i_predictor *predictor)
 {
     kfe_status status = KFE_OK;
     int64_t numbers = predictor->rows / 2 < MOST_NUMBERS ? predictor->rows / 2 : MOST_NUMBERS;
@@ -49,7 +56,7 @@ static kfe_status choose_neighbours(kfe_context *ctx, kfe_i_predictor *predictor
     double errors[MOST_NUMBERS];
     int64_t *index = NULL;
     int64_t best = 0;
-    kfe_i_rng rng;
+    kfe_i_distinct distinct = {0};
 
     predictor->neighbours = 1;
     if (numbers < 2)
@@ -58,17 +65,19 @@ static kfe_status choose_neighbours(kfe_context *ctx, kfe_i_predictor *predictor
     for (int64_t i = 0; i < predictor->rows; i++)
         index[i] = i;
     if (count < predictor->rows) {
-        kfe_i_rng_init(&rng, ctx->seed, KFE_STREAM_LOO);
-        kfe_i_rng_choose(&rng, predictor->rows, count, index);
+        KFE_TRY(kfe_i_distinct_make(ctx, predictor->rows, keys, KFE_STREAM_LOO, &distinct));
+        KFE_TRY(kfe_i_distinct_order(&distinct, index));
     }
     KFE_TRY(kfe_i_neighbours_leave_one_out(ctx, predictor, index, count, numbers, errors));
     for (int64_t m = 1; m < numbers; m++)
-        if (errors[m] <= errors[best])
+        if (is_as_small(errors[m], errors[best]))
             best = m;
     predictor->neighbours = 2 * best + 1;
     kfe_i_predictor_record(predictor, "neighbors", (double)predictor->neighbours);
-    kfe_i_predictor_record(predictor, "loo-error", errors[best]);
+    kfe_i_predictor_record(predictor, predictor->classes > 0 ? "loo-error" : "loo-squared-error",
+                           errors[best]);
 cleanup:
+    kfe_i_distinct_free(&distinct);
     kfe_i_free(ctx, index);
     return status;
 }
@@ -94,7 +103,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
     for (int64_t i = 0; i < answers; i++)
         out->answers[i] = classes ? (double)target->codes[i] : target->values[i];
     if (s->neighbours == 0)
-        KFE_TRY(choose_neighbours(ctx, out));
+        KFE_TRY(choose_neighbours(ctx, target->keys, out));
 cleanup:
     if (status != KFE_OK)
         kfe_i_predictor_free(out);

@@ -8,7 +8,7 @@
 #define KFE_LEARN_LEARNER_H
 
 #include "core/param.h"
-#include "data/sums.h"
+#include "data/sums/sums.h"
 #include "gram/gram.h"
 #include "learn/predictor.h"
 

@@ -35,14 +35,3 @@ kfe_status kfe_i_libsvm_reserve(kfe_context *ctx, int64_t rows, double *cache)
     return kfe_i_reserve(ctx, least + bytes * 9 / 8, "training an SVM with LIBSVM",
                          "fit on fewer examples, or raise {memory}");
 }
-
-double kfe_i_liblinear_bytes(int64_t rows, int64_t cols)
-{
-    return FIXED_BYTES + 160.0 * (double)rows + 160.0 * (double)cols;
-}
-
-kfe_status kfe_i_liblinear_reserve(kfe_context *ctx, int64_t rows, int64_t cols)
-{
-    return kfe_i_reserve(ctx, kfe_i_liblinear_bytes(rows, cols), "training a linear SVM with LIBLINEAR",
-                         "fit on fewer examples or features, or raise {memory}");
-}

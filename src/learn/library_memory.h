@@ -11,8 +11,5 @@ double kfe_i_libsvm_bytes(int64_t rows);
 /* Checks that LIBSVM can train on `rows` examples. *cache, in megabytes, becomes smaller where the kernel matrix or the
  * memory limit is. */
 kfe_status kfe_i_libsvm_reserve(kfe_context *ctx, int64_t rows, double *cache);
-/* The same for LIBLINEAR's primal solvers, with `cols` columns. */
-double kfe_i_liblinear_bytes(int64_t rows, int64_t cols);
-kfe_status kfe_i_liblinear_reserve(kfe_context *ctx, int64_t rows, int64_t cols);
 
 #endif

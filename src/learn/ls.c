@@ -6,7 +6,7 @@
  * Of all minimisers this is the one of smallest norm, also where features depend on each other or are constant.
  *
  * Dense features, and sparse ones that are small enough to be made dense, are solved by orthogonal factorisations to
- * machine precision (gram/dense/least_squares.h). Larger problems, and well-conditioned features of many more examples, go by the smaller product of X with itself,
+ * machine precision (linalg/least_squares.h). Larger problems, and well-conditioned features of many more examples, go by the smaller product of X with itself,
  *     d < n:  XᵀX = VΛVᵀ,  W = V(Λ + l2)⁻¹VᵀXᵀY;
  *     n ≤ d:  XXᵀ = UΛUᵀ,  W = XᵀU(Λ + l2)⁻¹UᵀY,
  * over the eigenvalues above rounding, that is over singular values above about 10⁻⁶ of the largest one; steps of
@@ -27,10 +27,10 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/least_squares.h"
-#include "gram/dense/linalg.h"
 #include "gram/gram.h"
 #include "learn/ls.h"
+#include "linalg/least_squares.h"
+#include "linalg/linalg.h"
 
 static const kfe_i_param rows[] = {
     KFE_REAL(kfe_i_ls_settings, l2, "l2", "0", 0, KFE_REAL_MAX,

@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
 #include "learn/ls.h"
+#include "linalg/linalg.h"
 
 typedef struct ls_sums {
     kfe_context *ctx;

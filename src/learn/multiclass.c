@@ -91,7 +91,7 @@ kfe_status kfe_i_multiclass_each(kfe_context *ctx, const kfe_i_target *target, k
     KFE_ALLOC(ctx, sign, target->rows);
     for (int64_t output = 0; output < outputs; output++) {
         kfe_i_binary binary = {.output = output};
-        KFE_TRY(kfe_i_checkpoint(ctx, "learning", output, outputs));
+        KFE_TRY(kfe_i_progress(ctx, "learning", output, outputs));
         choose_rows(target, &s, class_weights, rows, sign, &binary);
         KFE_TRY(train(ctx, user, &binary));
         next_sides(decision, target->class_count, &s);

@@ -11,7 +11,7 @@
 #ifndef KFE_LEARN_MULTICLASS_H
 #define KFE_LEARN_MULTICLASS_H
 
-#include "data/class_weights.h"
+#include "data/target/class_weights.h"
 #include "learn/predictor.h"
 
 typedef enum kfe_i_multiclass {

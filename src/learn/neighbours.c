@@ -7,7 +7,7 @@
  * the kernel engine, tile by tile, both with a known bound of their rounding error. Rows that may be among the k nearest so
  * far are measured from differences, so that rows at equal distances are equal, and dense and sparse rows give the same
  * neighbours. Each query has a heap of its k nearest rows, the farthest on top. Of rows at equal distances the lower one is
- * nearer. A device does the same with dense rows (nearest of gram/device.h) and finds the same bits.
+ * nearer. A device does the same with dense rows (nearest of plugin/device.h) and finds the same bits.
  *
  * Time O(n·d) per query; memory one tile and 256 heaps per thread.
  */
@@ -238,10 +238,31 @@ static void add_vote(const kfe_i_predictor *predictor, int64_t row, double weigh
         out[j] += weight * predictor->answers[row * predictor->outputs + j];
 }
 
+/* Of classes with equal votes the nearest neighbour decides, not their names: its class gets one rounding unit more. */
+static void settle_equal_votes(const kfe_i_predictor *predictor, int64_t k, const neighbour *found,
+                               double *out)
+{
+    int64_t equal = 0;
+    double most = 0;
+
+    for (int64_t j = 0; j < predictor->classes; j++)
+        most = fmax(most, out[j]);
+    for (int64_t j = 0; j < predictor->classes; j++)
+        equal += out[j] == most;
+    for (int64_t r = 0; equal > 1 && r < k; r++) {
+        int64_t class = (int64_t)predictor->answers[found[r].row];
+        if (out[class] == most) {
+            out[class] = nextafter(most, INFINITY);
+            return;
+        }
+    }
+}
+
 static void vote(const search_job *job, int64_t query, const neighbour *found, double *out)
 {
     const kfe_i_predictor *predictor = job->predictor;
-    double total = 0;
+    double total =
+        isfinite(found[job->k - 1].distance) ? 0 : (double)NAN; /* rows beyond any distance are alike */
 
     (void)query;
     memset(out, 0, (size_t)predictor->outputs * sizeof *out);
@@ -252,17 +273,32 @@ static void vote(const search_job *job, int64_t query, const neighbour *found, d
     }
     for (int64_t j = 0; j < predictor->outputs; j++)
         out[j] /= total;
+    settle_equal_votes(predictor, job->k, found, out);
 }
 
 /* ---- leave-one-out ---- */
 
-/* The loss of the votes so far for a training row: 0 or 1 for classes, else the squared error of the means. */
+/* The share of the classes with most votes that are not that of the row: names of classes decide nothing here. */
+static double share_of_wrong(const kfe_i_predictor *predictor, int64_t row, const double *votes)
+{
+    int64_t own = (int64_t)predictor->answers[row];
+    int equal = 0;
+
+    for (int64_t j = 0; j < predictor->classes; j++) {
+        if (votes[j] > votes[own])
+            return 1;
+        equal += votes[j] == votes[own];
+    }
+    return 1 - 1.0 / equal;
+}
+
+/* The loss of the votes so far for a training row: 0 to 1 for classes, else the squared error of the means. */
 static double loss_of(const kfe_i_predictor *predictor, int64_t row, const double *votes, double total)
 {
     double loss = 0;
 
     if (predictor->classes > 0)
-        return kfe_i_predictor_decide(predictor, votes) != (int32_t)predictor->answers[row];
+        return share_of_wrong(predictor, row, votes);
     for (int64_t j = 0; j < predictor->outputs; j++) {
         double error = votes[j] / total - predictor->answers[row * predictor->outputs + j];
         loss += error * error;

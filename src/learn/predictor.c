@@ -7,9 +7,9 @@
 
 #include "core/invariant.h"
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
 #include "gram/device/expand.h"
 #include "learn/neighbours.h"
+#include "linalg/linalg.h"
 
 kfe_status kfe_i_predictor_begin(kfe_context *ctx, kfe_i_predictor_kind kind, kfe_i_decision decision,
                                  int64_t dim, int64_t outputs, int64_t rows, kfe_i_predictor *out)
@@ -126,7 +126,7 @@ static int64_t pair_output(int64_t classes, int64_t a, int64_t b)
     return a * classes - a * (a + 1) / 2 + b - a - 1;
 }
 
-/* The votes of class g, and the sum of its margins. */
+/* The votes of class g, and the sum of its margins divided by the number of classes, so that it is finite. */
 static int64_t pair_votes(const kfe_i_predictor *predictor, const double *outputs, int64_t g, double *margins)
 {
     int64_t votes = 0;
@@ -138,21 +138,25 @@ static int64_t pair_votes(const kfe_i_predictor *predictor, const double *output
         double value =
             outputs[h < g ? pair_output(predictor->classes, h, g) : pair_output(predictor->classes, g, h)];
         votes += h < g ? !(value > 0) : value > 0;
-        *margins += h < g ? -value : value;
+        *margins += (h < g ? -value : value) / (double)predictor->classes;
     }
     return votes;
 }
 
+/* Most votes win. Three classes that beat each other in turn are no rarity; of equals the one with the largest sum of margins wins, not
+ * the one whose name comes first. */
 static int64_t most_votes(const kfe_i_predictor *predictor, const double *outputs)
 {
     int64_t best = 0;
     int64_t most = -1;
-    double margins;
+    double widest = 0;
 
     for (int64_t g = 0; g < predictor->classes; g++) {
+        double margins;
         int64_t votes = pair_votes(predictor, outputs, g, &margins);
-        if (votes > most) {
+        if (votes > most || (votes == most && margins > widest)) {
             most = votes;
+            widest = margins;
             best = g;
         }
     }
@@ -220,9 +224,9 @@ static void pair_scores(const kfe_i_predictor *predictor, const double *outputs,
     for (int64_t g = 0; g < predictor->classes; g++) {
         double margins;
         double votes = (double)pair_votes(predictor, outputs, g, &margins);
-        scores[g] =
-            votes +
-            margins / (3 * (fabs(margins) + 1)); /* the second term is below 1/3: votes decide first */
+        double unit = 1 / (double)predictor->classes;
+        scores[g] = votes + margins / (fabs(margins) + unit) /
+                                3; /* the second term is below 1/3: votes decide first */
     }
 }
 

@@ -11,8 +11,8 @@
 #ifndef KFE_LEARN_PREDICTOR_H
 #define KFE_LEARN_PREDICTOR_H
 
-#include "data/table.h"
-#include "data/target.h"
+#include "data/table/table.h"
+#include "data/target/target.h"
 #include "kernel/kernel.h"
 
 typedef enum kfe_i_predictor_kind {
@@ -28,7 +28,7 @@ typedef enum kfe_i_decision {
     KFE_DECIDE_VALUE,   /* the outputs are the answer: one per target column */
     KFE_DECIDE_LARGEST, /* one output per class; the largest wins, the first of equals */
     KFE_DECIDE_PAIRS, /* one output per pair (0,1) (0,2) … (c−2,c−1): above 0 it is a vote for the first class, else for
-                           the second; most votes win, the first of equals */
+                           the second; most votes win, of equals the largest sum of margins */
     KFE_DECIDE_CHAIN /* c − 1 outputs: class g if output g is the first above 0, else the last class */
 } kfe_i_decision;
 #define KFE_DECISION_WORDS "value|largest|pairs|chain"

@@ -41,7 +41,7 @@ static _Unwind_Reason_Code end_at_run(int version, _Unwind_Action actions, _Unwi
 
 static kfe_status must_stop(running *run)
 {
-    kfe_status status = kfe_i_checkpoint(run->ctx, "learning", 0, 0);
+    kfe_status status = kfe_i_progress(run->ctx, "learning", 0, 0);
 
     if (status == KFE_OK && run->left-- == 0)
         status = kfe_i_fail(

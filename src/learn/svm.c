@@ -14,15 +14,16 @@
  * Time: O(n²) to O(n³) kernel values for each problem. Memory: the rows, the cache, and n × outputs.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "data/data.h"
-#include "gram/dense/linalg.h"
 #include "learn/learner.h"
 #include "learn/multiclass.h"
 #include "learn/svm_dual.h"
 #include "learn/svm_job.h"
+#include "linalg/linalg.h"
 
 static const kfe_i_param rows[] = {
     KFE_REAL_OR(
@@ -149,17 +150,19 @@ static void certify_real(svm_job *job)
 static void report(kfe_context *ctx, const svm_job *job, kfe_i_predictor *predictor)
 {
     const kfe_i_svm_certificate *found = &job->certificate;
+    double gap = found->objective > 0 ? found->gap / found->objective : 0;
+    char where[128];
 
     kfe_i_predictor_record(predictor, "c", job->own.settings->c);
     kfe_i_predictor_record(predictor, "objective", found->objective);
-    kfe_i_predictor_record(predictor, "gap", found->objective > 0 ? found->gap / found->objective : 0);
+    kfe_i_predictor_record(predictor, "gap", gap);
     kfe_i_predictor_record(predictor, "violation", fmax(0, found->violation));
-    if (found->violation > ACCEPTED_EXCESS * job->own.settings->stop)
-        kfe_i_log(
-            ctx, KFE_LOG_WARNING,
-            "svm: the solver stopped, at its limit of iterations or of precision, at a violation of %.3g "
-            "although {stop=%g}; scale the features, or use a smaller {C} or a larger {stop}",
-            found->violation, job->own.settings->stop);
+    if (found->violation > ACCEPTED_EXCESS * job->own.settings->stop) {
+        snprintf(where, sizeof where,
+                 "a violation of %.3g (accepted: %g) and a duality gap of %.2g of the objective",
+                 found->violation, job->own.settings->stop, gap);
+        kfe_i_svm_warn(ctx, "svm", where);
+    }
 }
 
 /* Certifies the answer from the kernel values in job->own.values. */

@@ -18,6 +18,15 @@
 
 #include <math.h>
 
+void kfe_i_svm_warn(kfe_context *ctx, const char *who, const char *where)
+{
+    kfe_i_log(ctx, KFE_LOG_WARNING,
+              "%s: the SVM did not reach its optimum, for want of iterations or of precision; it stopped at "
+              "%s; scale the columns "
+              "({scale=standard}), or use a smaller C or a larger tolerance",
+              who, where);
+}
+
 kfe_status kfe_i_svm_overflow(kfe_context *ctx)
 {
     return kfe_i_fail(ctx, KFE_EINPUT,

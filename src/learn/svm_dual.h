@@ -35,6 +35,9 @@ kfe_i_svm_certificate kfe_i_svm_certify_classes(const kfe_i_binary *binary, doub
 kfe_i_svm_certificate kfe_i_svm_certify_real(const kfe_i_svm_targets *targets, double c,
                                              const kfe_i_svm_column *column);
 
+/* Warns that the SVMs of `who` ended before their optimum; `where` says at what measure, such as "a violation of 3.8". The words are
+ * the same for all methods and learners. */
+void kfe_i_svm_warn(kfe_context *ctx, const char *who, const char *where);
 /* Fails because kernel values exceed single precision. */
 kfe_status kfe_i_svm_overflow(kfe_context *ctx);
 

@@ -157,7 +157,7 @@ static kfe_status train_real(kfe_context *ctx, libsvm_job *job)
 
     job->problem.l = (int)job->own->n;
     for (int64_t j = 0; j < target->cols; j++) {
-        KFE_TRY(kfe_i_checkpoint(ctx, "learning", j, target->cols));
+        KFE_TRY(kfe_i_progress(ctx, "learning", j, target->cols));
         for (int64_t i = 0; i < job->own->n; i++) {
             job->problem.y[i] = target->values[i * target->cols + j];
             job->problem.x[i] = (struct svm_node *)job->nodes.rows[i];
@@ -183,10 +183,9 @@ static kfe_status train_all(kfe_context *ctx, libsvm_job *job)
 static kfe_status nodes_from_landmarks(kfe_context *ctx, libsvm_job *job, const kfe_i_gram *gram)
 {
     kfe_status status = KFE_OK;
-    kfe_i_landmark_info info = {0};
+    kfe_i_landmark_info info = kfe_i_landmarks_of(gram);
     kfe_i_table factor = {0};
 
-    kfe_i_gram_has_landmarks(gram, &info);
     KFE_TRY(kfe_i_table_new_dense(ctx, gram->size, info.rank, &factor));
     KFE_TRY(kfe_i_landmark_rows(gram, 0, gram->size, factor.values));
     KFE_TRY(kfe_i_nodes_from_table(ctx, &factor, 0, &job->nodes));
@@ -202,7 +201,8 @@ kfe_status kfe_i_svm_train_libsvm(kfe_context *ctx, kfe_i_svm_job *own, const kf
     libsvm_job job = {.own = own};
 
     KFE_TRY(job_begin(ctx, &job));
-    if (kfe_i_gram_has_landmarks(gram, NULL))
+    int64_t count = 0;
+    if (kfe_i_gram_support(gram, &count))
         KFE_TRY(nodes_from_landmarks(ctx, &job, gram));
     else
         KFE_TRY(kfe_i_nodes_from_gram(ctx, gram, &job.nodes));

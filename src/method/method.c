@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "core/memory.h"
 #include "core/suggest.h"
 
 #define KFE_METHOD(name) extern const kfe_i_method kfe_i_method_##name;
@@ -19,6 +20,62 @@ static const kfe_i_method *const methods[] = {
 const kfe_i_method *kfe_i_method_at(int index)
 {
     return index >= 0 && (size_t)index < sizeof methods / sizeof *methods ? methods[index] : NULL;
+}
+
+kfe_i_use kfe_i_method_use(const kfe_i_method *method, const void *settings, kfe_i_offer offer,
+                           const char **why)
+{
+    const char *reason = NULL;
+    kfe_i_use use = method->uses              ? method->uses(settings, offer, &reason)
+                    : offer == KFE_OFFER_GRAM ? KFE_USE_PREFERRED
+                                              : KFE_USE_NOT;
+
+    if (why)
+        *why = reason;
+    return use;
+}
+
+int kfe_i_method_compares_views(const kfe_i_method *method)
+{
+    return method->flags & KFE_HAS_MULTIVIEW && method->flags & KFE_HAS_REGRESSION &&
+           !(method->flags & KFE_HAS_SUPERVISION) && !kfe_i_method_use(method, NULL, KFE_OFFER_GRAM, NULL);
+}
+
+kfe_i_use kfe_i_use_sums(const void *settings, kfe_i_offer offer, const char **why)
+{
+    (void)settings;
+    (void)why;
+    return offer == KFE_OFFER_GRAM   ? KFE_USE_PREFERRED
+           : offer == KFE_OFFER_SUMS ? KFE_USE_POSSIBLE
+                                     : KFE_USE_NOT;
+}
+
+kfe_i_use kfe_i_prefer_sums(const void *settings, kfe_i_offer offer, const char **why)
+{
+    (void)settings;
+    (void)why;
+    return offer == KFE_OFFER_GRAM   ? KFE_USE_POSSIBLE
+           : offer == KFE_OFFER_SUMS ? KFE_USE_PREFERRED
+                                     : KFE_USE_NOT;
+}
+
+kfe_i_use kfe_i_use_rows(const void *settings, kfe_i_offer offer, const char **why)
+{
+    (void)settings;
+    (void)offer;
+    (void)why;
+    return KFE_USE_NOT;
+}
+
+void kfe_i_point_basis_free(kfe_i_point_basis *basis)
+{
+    for (int v = 0; basis->points && v < basis->views; v++)
+        kfe_i_table_free(&basis->points[v]);
+    if (basis->ctx) {
+        kfe_i_free(basis->ctx, basis->points);
+        kfe_i_free(basis->ctx, basis->basis);
+    }
+    memset(basis, 0, sizeof *basis);
 }
 
 static const char *method_name_at(const void *list, int index)

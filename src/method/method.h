@@ -2,50 +2,27 @@
 /*
  * Add a method: write one file that ends in one const kfe_i_method, and one line in methods.def.
  *
- * A method is given a problem (the Gram operator and the target) and returns a solution: coefficients from which the model layer
+ * A method asks a source for the Gram operator and the target (source.h), and returns a solution: coefficients from which the model layer
  * builds the projector features(x) = Aᵀκ(S, x) − offset, or a localized projector (local.h).
  */
 #ifndef KFE_METHOD_METHOD_H
 #define KFE_METHOD_METHOD_H
 
 #include "core/param.h"
-#include "data/map.h"
-#include "data/sums.h"
-#include "data/target.h"
-#include "gram/cluster/part.h"
-#include "gram/landmark/landmark.h"
+#include "data/table/map.h"
 #include "learn/predictor.h"
 #include "method/shared/local.h"
+#include "method/shared/moments.h"
 #include "method/shared/tree.h"
-
-/* The form of a metric that methods flagged KFE_HAS_DERIVATIVE learn. */
-typedef enum kfe_i_metric_form { KFE_METRIC_AUTO, KFE_METRIC_FULL, KFE_METRIC_DIAGONAL } kfe_i_metric_form;
-#define KFE_METRIC_WORDS "auto|full|diagonal"
-
-/* What a method is fitted on. */
-typedef struct kfe_i_problem {
-    /* The operator of the sum of all kernels; NULL for methods that open operators themselves
-     * (kfe_i_method_opens_operators). */
-    const kfe_i_gram *gram;
-    const kfe_i_target *target;
-    const double *roots;           /* of the weights, for operators that a method opens; NULL: ones */
-    kfe_i_gram_storage storage;    /* how the user wants operators stored */
-    kfe_i_landmark_plan landmarks; /* of operators that a method opens; `gram` has them already */
-    /* Only for methods flagged KFE_HAS_SYNTHETIC, which need the points, and those that open operators (kfe_i_problem_kernel). */
-    const kfe_i_kernel_list *kernels;
-    const kfe_i_table *views;
-    const char *const *view_names;
-    int view_count;
-    kfe_i_metric_form metric;
-} kfe_i_problem;
+#include "method/source.h"
 
 typedef enum kfe_i_solution_kind {
-    KFE_SOLUTION_DUAL,      /* coefficients on the training examples, n × dim */
-    KFE_SOLUTION_PRIMAL,    /* coefficients on the columns of the one view, d × dim */
-    KFE_SOLUTION_LANDMARKS, /* coefficients on synthetic points */
-    KFE_SOLUTION_IDENTITY,  /* the features are the columns: no coefficients */
-    KFE_SOLUTION_LOCAL,     /* a localized projector, `local`: no coefficients */
-    KFE_SOLUTION_TREE,      /* expansions on the leaves of a tree, `tree`: no coefficients */
+    KFE_SOLUTION_DUAL,     /* coefficients on the training examples, n × dim */
+    KFE_SOLUTION_PRIMAL,   /* coefficients on the columns of the one view, d × dim */
+    KFE_SOLUTION_POINTS,   /* coefficients on synthetic points */
+    KFE_SOLUTION_IDENTITY, /* the features are the columns: no coefficients */
+    KFE_SOLUTION_LOCAL,    /* a localized projector, `local`: no coefficients */
+    KFE_SOLUTION_TREE,     /* expansions on the leaves of a tree, `tree`: no coefficients */
     KFE_SOLUTION_VIEWS /* coefficients of their own for each view: one block of n × dim under the other */
 } kfe_i_solution_kind;
 
@@ -72,9 +49,9 @@ typedef struct kfe_i_solution {
     double *coefficients; /* rows × dim */
     int64_t *
         index; /* dual, local: the example of each row; NULL: row i is example i. Views: of each row of a block */
-    double *offset;         /* dim, subtracted from the features; NULL: zero */
-    kfe_i_table *landmarks; /* one per view */
-    int landmark_views;
+    double *offset;      /* dim, subtracted from the features; NULL: zero */
+    kfe_i_table *points; /* synthetic ones, a table per view */
+    int point_views;
     /* Factors of the problem's kernels; the coefficients are on their weighted sum, and the model drops kernels of factor 0.
      * NULL: ones. */
     double *kernel_weights;
@@ -85,38 +62,35 @@ typedef struct kfe_i_solution {
     /* Predicts from the features, so that no learner is needed; outputs 0: not available. In a localized solution it is
      * direct: the projector gives the decision values. */
     kfe_i_predictor predictor;
+    /* What the model keeps of the training data, if the method has it at hand; dim 0: the model learns it from the features. */
+    kfe_i_moments moments;
     kfe_i_record *records;
     int64_t record_count, record_capacity;
 } kfe_i_solution;
 
-/* What a method is fitted on if only sums over the rows are known. The summed columns are those of the one table or, for kernels,
- * the columns F of landmarks (gram/form/landmarks.h), whose products are the kernel. */
-typedef struct kfe_i_sum_problem {
-    const kfe_i_sums *sums;
-    /* Some of the rows and their targets, for what sums cannot decide, such as ridge=auto; NULL: none. */
-    const kfe_i_table *sample;
-    const kfe_i_target *sample_target;
-    /* With landmarks: their own summed columns, `landmarks` × sums->cols. The kernel value of a row with summed columns f and
-     * landmark l is f·marks[l]. NULL: no landmarks. */
-    const double *marks;
-    int64_t landmarks;
-    int rows_at_hand; /* the caller can fit on the rows as well: KFE_EUNSUPPORTED where sums would cost digits */
-} kfe_i_sum_problem;
+/* What a source may offer besides rows, and what a method makes of it. */
+typedef enum kfe_i_offer {
+    KFE_OFFER_GRAM,     /* the operator of the sum of all kernels */
+    KFE_OFFER_SUMS,     /* sums over rows */
+    KFE_OFFER_SPECTRUM, /* such sums with a spectrum in place of the scatter */
+    KFE_OFFER_PART      /* a part of the rows */
+} kfe_i_offer;
+typedef enum kfe_i_use {
+    KFE_USE_NOT,
+    KFE_USE_POSSIBLE,
+    KFE_USE_PREFERRED /* sums: where they are known, or have landmarks, the fit is faster than on the operator, and gives the same */
+} kfe_i_use;
 
-/* What a method is fitted on if rows are divided over processes, or kept in parts. */
-typedef struct kfe_i_row_problem {
-    const kfe_i_row_part *part;
-    const kfe_i_target
-        *target; /* of this process's rows, with weights; its classes are those of all processes */
-} kfe_i_row_problem;
-
-/* Forms of sums that a fit makes of its rows (data/sums.h, data/rough_sums.h). */
-typedef enum kfe_i_sums_choice {
-    KFE_SUMS_NONE,
-    KFE_SUMS_SCATTER,
-    KFE_SUMS_ROUGH_ROWS,
-    KFE_SUMS_ROUGH_MATRIX,
-} kfe_i_sums_choice;
+/* Synthetic points that a kernel is evaluated with, and orthonormal combinations of their images. */
+typedef struct kfe_i_point_basis {
+    kfe_context *ctx;
+    kfe_i_table *points; /* one per view */
+    int views;
+    int64_t count, rank;
+    double *basis; /* count × rank */
+} kfe_i_point_basis;
+/* Also after a failure. */
+void kfe_i_point_basis_free(kfe_i_point_basis *basis);
 
 typedef struct kfe_i_method {
     const char *name;
@@ -128,44 +102,27 @@ typedef struct kfe_i_method {
     kfe_i_param_table params;
     /* How many columns of the kernel matrix of `rows` examples a fit evaluates; NULL: it makes passes over the whole matrix. */
     int64_t (*columns)(const void *settings, int64_t rows);
-    int faster_from_sums; /* fit_sums is faster than fit if the sums are known, as in the folds of a cross-validation */
-    /* The sums with which fit_sums, with the time to make them, is faster than fit; NULL: none. `targets`: columns of the target or, of
-     * classes, their number. */
-    kfe_i_sums_choice (*choose_sums)(const void *settings, int64_t rows, int64_t cols, int64_t targets);
-    int sums_of_landmarks; /* with landmarks, fit_sums on the sums of their columns F is faster than fit, and equal to it */
-    int opens_operators; /* it works on operators of single views or kernels, and gets none of their sum */
-    int compares_views;  /* it needs two views, or one and a target */
-    int takes_spectrum;  /* fit_sums takes sums with a spectrum in place of the scatter */
-    /* With KFE_HAS_SAMPLE_WEIGHTS: the method reads target->weights itself and gets the operator of the plain kernel. 0: it gets the
-     * weighted operator (kfe_i_gram_weighted), and its coefficients are multiplied by the roots afterwards. */
-    int weighs_examples;
-    kfe_status (*fit)(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+    /* What a fit with these settings (NULL: the defaults) does with an offer; read it by kfe_i_method_use. *why, unless `why` is NULL,
+     * becomes the sentence that tells users which setting stands in the way. NULL: the method uses a Gram operator, and nothing else. */
+    kfe_i_use (*uses)(const void *settings, kfe_i_offer offer, const char **why);
+    /* The points on which sums are taken in place of landmarks, from rows, or from the class means of all rows as rows. NULL: landmarks. */
+    kfe_status (*points)(kfe_context *ctx, const kfe_i_fit_source *rows, kfe_i_point_basis *out);
+    kfe_status (*fit)(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out);
-    /* The same from sums: a primal solution, coefficients on the summed columns, or a dual one on some of the landmarks. KFE_EUNSUPPORTED for settings that need the rows.
-     * NULL: always needs them. */
-    kfe_status (*fit_sums)(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
-                           kfe_i_solution *out);
-    /* The same from kernel columns at the rows of this process: a dual solution on some of all rows. NULL: not available. */
-    kfe_status (*fit_rows)(kfe_context *ctx, const kfe_i_row_problem *problem, const void *settings,
-                           kfe_i_solution *out);
-    /* Refuses settings that need the rows before the first one is read; NULL: fit_sums takes all. */
-    kfe_status (*check_sums)(kfe_context *ctx, const void *settings);
-    int marks_centroids; /* its landmarks are the means of classes, not examples (centroid.h) */
-    int takes_marks;     /* fit_sums wants the summed columns of the landmarks */
 } kfe_i_method;
 
-/* Whether the method opens Gram operators itself, so that it is given none. */
-static inline int kfe_i_method_opens_operators(const kfe_i_method *method)
-{
-    return method->opens_operators || method->flags & (KFE_HAS_WEIGHTS | KFE_HAS_DERIVATIVE);
-}
-
+kfe_i_use kfe_i_method_use(const kfe_i_method *method, const void *settings, kfe_i_offer offer,
+                           const char **why);
 /* Whether a fit from sums with landmarks is that of a fit on rows with the same landmarks. Not where the method chooses examples itself: from
  * sums it chooses landmarks. */
-static inline int kfe_i_method_sums_are_rows(const kfe_i_method *method)
+static inline int kfe_i_method_sums_are_rows(const kfe_i_method *method, const void *settings)
 {
-    return method->fit_sums && !method->columns && !method->marks_centroids;
+    return kfe_i_method_use(method, settings, KFE_OFFER_SUMS, NULL) != KFE_USE_NOT && !method->columns &&
+           !method->points;
 }
+/* Whether the method compares views, and so needs two of them, or one and a target: it works on each view by itself, and a target of
+ * real values or classes helps but is not needed. */
+int kfe_i_method_compares_views(const kfe_i_method *method);
 
 /* Layers above know this method: with it, a learner that is given a kernel works on the kernel. */
 extern const kfe_i_method kfe_i_method_none;
@@ -179,16 +136,27 @@ const char *kfe_i_method_kernel(const kfe_i_method *method);
 /* The `dim` parameter of most methods: a number, or auto (0). */
 #define KFE_DIM_ROW(type, field, help)                                                                       \
     KFE_INT_OR(type, field, "dim", "auto", 1, KFE_INT_MAX, "auto", "auto=0", help)
+/* The same if auto is chosen by cross-validation (model/choose_dim.h), for methods flagged KFE_HAS_NESTING. */
+#define KFE_CHOSEN_DIM_ROW(type, field, otherwise)                                                           \
+    {                                                                                                        \
+        .info = {"dim",                                                                                      \
+                 KFE_PARAM_INT,                                                                              \
+                 "auto",                                                                                     \
+                 1,                                                                                          \
+                 KFE_INT_MAX,                                                                                \
+                 "auto",                                                                                     \
+                 "number of features; auto: by cross-validation, up to 20 (from sums over rows, and where "  \
+                 "features explain nothing of the target: " otherwise ")"},                                  \
+        .offset = offsetof(type, field), .named = "auto=0", .chosen = 1                                      \
+    }
 
 /* ---- for method files ---- */
 
-/* Opens the operator of one kernel of the problem, its weight and landmarks included, without the weights of the examples; freed by
- * the caller. */
-kfe_status kfe_i_problem_kernel(kfe_context *ctx, const kfe_i_problem *problem, int64_t index,
-                                kfe_i_gram **out);
-
-/* The view that a parameter names, by its name or its number from 1; −1: none. */
-int kfe_i_problem_find_view(const kfe_i_problem *problem, const char *text);
+/* Functions `uses` for rows of the table: besides the operator, sums will do, or are preferred; the method opens the operators of single
+ * kernels or views itself, or works on the rows. */
+kfe_i_use kfe_i_use_sums(const void *settings, kfe_i_offer offer, const char **why);
+kfe_i_use kfe_i_prefer_sums(const void *settings, kfe_i_offer offer, const char **why);
+kfe_i_use kfe_i_use_rows(const void *settings, kfe_i_offer offer, const char **why);
 
 /* Allocates zero coefficients (none for a localized solution). */
 kfe_status kfe_i_solution_begin(kfe_context *ctx, kfe_i_solution_kind kind, int64_t rows, int64_t dim,

@@ -5,23 +5,13 @@
  */
 #include "method/method.h"
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     (void)settings;
     out->ctx = ctx;
     out->kind = KFE_SOLUTION_IDENTITY;
-    out->rows = out->dim = problem->views[0].cols;
-    return KFE_OK;
-}
-
-static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
-                           kfe_i_solution *out)
-{
-    (void)settings;
-    out->ctx = ctx;
-    out->kind = KFE_SOLUTION_IDENTITY;
-    out->rows = out->dim = problem->sums->cols;
+    out->rows = out->dim = source->sums ? source->sums->cols : source->views[0].cols;
     return KFE_OK;
 }
 
@@ -31,6 +21,6 @@ const kfe_i_method kfe_i_method_none = {
     .reference = "the baseline of all papers",
     .flags = KFE_HAS_SPARSE | KFE_HAS_REGRESSION | KFE_HAS_SAMPLE_WEIGHTS,
     .params = {NULL, 0, 0},
+    .uses = kfe_i_use_sums,
     .fit = fit,
-    .fit_sums = fit_sums,
 };

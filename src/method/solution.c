@@ -2,42 +2,11 @@
 /* Make, free and transform solutions; used by every method. */
 #include <cblas.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/invariant.h"
 #include "core/memory.h"
-#include "gram/form/landmarks.h"
 #include "method/method.h"
-
-kfe_status kfe_i_problem_kernel(kfe_context *ctx, const kfe_i_problem *problem, int64_t index,
-                                kfe_i_gram **out)
-{
-    assert(index >= 0 && index < problem->kernels->count);
-    kfe_i_kernel_list alone = {
-        .ctx = ctx, .items = &problem->kernels->items[index], .count = 1, .capacity = 1};
-
-    kfe_i_gram *exact = NULL;
-    kfe_status status = KFE_OK;
-
-    if (problem->landmarks.count == 0)
-        return kfe_i_gram_open(ctx, &alone, problem->views, problem->storage, out);
-    status = kfe_i_gram_open(ctx, &alone, problem->views, KFE_GRAM_AUTO, &exact);
-    return status == KFE_OK ? kfe_i_gram_landmarks(ctx, exact, &problem->landmarks, problem->storage, out)
-                            : status;
-}
-
-int kfe_i_problem_find_view(const kfe_i_problem *problem, const char *text)
-{
-    char *end = NULL;
-    long number = 0;
-
-    for (int v = 0; problem->view_names && v < problem->view_count; v++)
-        if (problem->view_names[v] && strcmp(problem->view_names[v], text) == 0)
-            return v;
-    number = strtol(text, &end, 10);
-    return *text == 0 || *end != 0 || number < 1 || number > problem->view_count ? -1 : (int)(number - 1);
-}
 
 /* Coefficients whose relative difference is smaller count as equal: above rounding, below any difference in data. */
 #define KFE_TIE 1e-8
@@ -68,18 +37,23 @@ void kfe_i_solution_free(kfe_i_solution *solution)
         kfe_i_free(ctx, solution->records[i].name);
         kfe_i_free(ctx, solution->records[i].values);
     }
-    for (int v = 0; v < solution->landmark_views; v++)
-        kfe_i_table_free(&solution->landmarks[v]);
-    kfe_i_free(ctx, solution->landmarks);
+    for (int v = 0; v < solution->point_views; v++)
+        kfe_i_table_free(&solution->points[v]);
+    kfe_i_free(ctx, solution->points);
     kfe_i_free(ctx, solution->records);
     kfe_i_free(ctx, solution->coefficients);
     kfe_i_free(ctx, solution->index);
     kfe_i_free(ctx, solution->offset);
     kfe_i_free(ctx, solution->kernel_weights);
     kfe_i_map_free(&solution->map);
-    kfe_i_local_free(solution->local);
-    kfe_i_tree_free(solution->tree);
-    kfe_i_predictor_free(&solution->predictor);
+    if (solution->local)
+        kfe_i_local_free(solution->local);
+    if (solution->tree)
+        kfe_i_tree_free(solution->tree);
+    if (solution->predictor.outputs > 0)
+        kfe_i_predictor_free(&solution->predictor);
+    if (solution->moments.dim > 0)
+        kfe_i_moments_free(&solution->moments);
     memset(solution, 0, sizeof *solution);
 }
 

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "data/views.h"
+#include "data/set/views.h"
+#include "data/table/twins.h"
 
 int kfe_i_model_find_view(const kfe_model *model, const char *name)
 {
@@ -96,6 +97,28 @@ cleanup:
     return status;
 }
 
+/* Two columns of one name may stand in either order. Data without names is matched by position. */
+static kfe_status refuse_twins(kfe_context *ctx, const kfe_i_model_view *expected, const kfe_i_view *given)
+{
+    int64_t first = 0;
+    int64_t second = 0;
+    kfe_status status = KFE_OK;
+
+    if (!given->column_names || expected->cols != given->table.cols)
+        return KFE_OK;
+    status =
+        kfe_i_find_twins(ctx, expected->cols, (const char *const *)expected->column_names, &first, &second);
+    if (status == KFE_OK && second > 0)
+        status = kfe_i_fail(
+            ctx, KFE_EINPUT,
+            "%s: columns %lld and %lld of the model are both called '%.100s', so that it cannot be told "
+            "which column of the data is which; give the data without names in the order of the fit, or "
+            "fit the model with different names",
+            kfe_i_view_shown(given), (long long)first + 1, (long long)second + 1,
+            expected->column_names[first]);
+    return status;
+}
+
 kfe_status kfe_i_arrange(kfe_context *ctx, const kfe_model *model, const kfe_data *data, kfe_data *out)
 {
     kfe_status status = KFE_OK;
@@ -111,6 +134,8 @@ kfe_status kfe_i_arrange(kfe_context *ctx, const kfe_model *model, const kfe_dat
     KFE_ALLOC_ZERO(ctx, out->views, model->view_count);
     out->view_count = model->view_count;
     KFE_TRY(names_decide(model, data) ? by_name(ctx, model, data, out) : by_order(ctx, model, data, out));
+    for (int v = 0; v < model->view_count; v++)
+        KFE_TRY(refuse_twins(ctx, &model->views[v], &out->views[v]));
 cleanup:
     return status;
 }

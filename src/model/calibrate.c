@@ -2,7 +2,8 @@
 /*
  * Calibration inside a fit: the whole spec (scaling, method and learner) is fitted on k − 1 of k folds of the training data,
  * and its outputs on the fold that was left out teach the curves (learn/calibration.h). The model itself is the one of all
- * rows. Costs k further fits. Called by kfe_fit; kfe_predict_probabilities is here too.
+ * rows. Costs k further fits. Tables of few different rows with mixed classes need none: new rows are rows that the model has seen,
+ * so its own outputs teach the curves. Called by kfe_fit; kfe_predict_probabilities is here too.
  */
 #include "model/calibrate.h"
 
@@ -10,6 +11,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
+#include "data/rows/distinct.h"
 #include "model/arrange.h"
 #include "model/fit.h"
 
@@ -17,8 +19,6 @@ enum { FOLDS = 5 };
 
 kfe_status kfe_i_calibration_check(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train)
 {
-    if (spec->fit.calibration == KFE_CALIBRATION_NONE)
-        return KFE_OK;
     if (!kfe_spec_predicts(spec))
         return kfe_i_fail(
             ctx, KFE_EINVAL,
@@ -40,16 +40,80 @@ static int64_t smallest_class(const kfe_i_target *target, const int64_t *counts)
     return least;
 }
 
-/* Deals the rows of each class out to the folds in random order. Every class begins where the one before it ended, so
- * that the folds have equal sizes. */
-static void deal_rows(const kfe_i_target *target, const int64_t *order, int64_t folds, int64_t *fold_of)
+/* Members of each class that differ; `order` has equal rows side by side. */
+static void count_distinct(const kfe_i_target *target, const kfe_i_distinct *distinct, const int64_t *order,
+                           int64_t *counts)
+{
+    for (int64_t g = 0; g < target->class_count; g++) {
+        int64_t before = -1;
+        for (int64_t i = 0; i < target->rows; i++) {
+            if (target->codes[order[i]] != g)
+                continue;
+            counts[g] += distinct->of[order[i]] != before;
+            before = distinct->of[order[i]];
+        }
+    }
+}
+
+/* Rare classes first, so that their rows lie in different folds; equal ones in the order in which they first come among the rows in
+ * `order`, whatever their names. */
+static void order_classes(const kfe_i_target *target, const int64_t *order, const int64_t *counts,
+                          int64_t *classes)
+{
+    int64_t known = 0;
+
+    for (int64_t i = 0; i < target->rows && known < target->class_count; i++) {
+        int64_t code = target->codes[order[i]];
+        int64_t at = 0;
+        while (at < known && classes[at] != code)
+            at++;
+        if (at < known)
+            continue;
+        for (known++; at > 0 && counts[classes[at - 1]] > counts[code]; at--)
+            classes[at] = classes[at - 1];
+        classes[at] = code;
+    }
+    for (; known < target->class_count; known++)
+        classes[known] = -1; /* has no members */
+}
+
+/* Deals the rows of each class out to the folds in `order`, equal rows together whatever their classes. Every class begins where the one
+ * before it ended, so that the folds have equal sizes. `dealt`: room for the fold of each distinct row. */
+static void deal_rows(const kfe_i_target *target, const kfe_i_distinct *distinct, const int64_t *order,
+                      const int64_t *classes, int64_t folds, int64_t *dealt, int64_t *fold_of)
 {
     int64_t next = 0;
 
+    for (int64_t c = 0; c < distinct->count; c++)
+        dealt[c] = -1;
     for (int64_t g = 0; g < target->class_count; g++)
-        for (int64_t i = 0; i < target->rows; i++)
-            if (target->codes[order[i]] == g)
-                fold_of[order[i]] = next++ % folds;
+        for (int64_t i = 0; i < target->rows; i++) {
+            int64_t content = distinct->of[order[i]];
+            if (target->codes[order[i]] != classes[g])
+                continue;
+            if (dealt[content] < 0)
+                dealt[content] = next++ % folds;
+            fold_of[order[i]] = dealt[content];
+        }
+}
+
+/* Whether more than half of the weight lies on rows that occur with several classes. `order` has equal rows side by side. */
+static int has_mixed_rows(const kfe_i_target *target, const kfe_i_distinct *distinct, const int64_t *order)
+{
+    double all = 0;
+    double mixed = 0;
+
+    for (int64_t i = 0, end = 0; i < target->rows; i = end) {
+        double weight = 0;
+        int several = 0;
+        for (end = i; end < target->rows && distinct->of[order[end]] == distinct->of[order[i]]; end++) {
+            weight += target->weights ? target->weights[order[end]] : 1;
+            several |= target->codes[order[end]] != target->codes[order[i]];
+        }
+        all += weight;
+        mixed += several ? weight : 0;
+    }
+    return mixed > all / 2;
 }
 
 /* The rows of a group go where its first row, in random order, was dealt. */
@@ -70,45 +134,55 @@ static void deal_groups(const kfe_data *data, const int64_t *order, int64_t fold
     }
 }
 
+/* By the content of the rows: neither their order nor that of the classes matters. *folds is 0 where the model's own outputs do. */
 static kfe_status make_folds(kfe_context *ctx, const kfe_data *train, int64_t **fold_of, int64_t *folds)
 {
     kfe_status status = KFE_OK;
     const kfe_i_target *target = &train->target;
     int64_t *counts = NULL;
     int64_t *order = NULL;
-    kfe_i_rng rng;
+    int64_t *classes = NULL;
+    int64_t *dealt = NULL;
+    kfe_i_row_key *keys = NULL;
+    kfe_i_distinct distinct = {0};
 
     KFE_ALLOC_ZERO(ctx, counts, target->class_count);
+    KFE_ALLOC(ctx, classes, target->class_count);
     KFE_ALLOC(ctx, order, target->rows);
     KFE_ALLOC(ctx, *fold_of, target->rows);
-    kfe_i_target_count(target, counts);
+    KFE_TRY(kfe_i_data_row_keys(ctx, train, &keys));
+    KFE_TRY(kfe_i_distinct_make(ctx, target->rows, keys, KFE_STREAM_CALIBRATION, &distinct));
+    KFE_TRY(kfe_i_distinct_order(&distinct, order));
+    *folds = 0;
+    if (!train->groups && has_mixed_rows(target, &distinct, order))
+        goto cleanup;
+    count_distinct(target, &distinct, order, counts);
+    order_classes(target, order, counts, classes);
+    KFE_ALLOC(ctx, dealt, distinct.count);
     *folds = smallest_class(target, counts) < FOLDS ? smallest_class(target, counts) : FOLDS;
     if (*folds < 2)
-        KFE_FAIL(ctx, KFE_EINPUT,
-                 "{calibration} leaves examples out, so every class needs at least two; one has %lld",
-                 (long long)*folds);
-    kfe_i_rng_init(&rng, ctx->seed, KFE_STREAM_CALIBRATION);
-    kfe_i_rng_choose(&rng, target->rows, target->rows, order);
+        KFE_FAIL(
+            ctx, KFE_EINPUT,
+            "{calibration} leaves examples out, so every class needs at least two that differ; one has %lld",
+            (long long)*folds);
     if (train->groups)
         deal_groups(train, order, *folds, *fold_of);
     else
-        deal_rows(target, order, *folds, *fold_of);
+        deal_rows(target, &distinct, order, classes, *folds, dealt, *fold_of);
 cleanup:
+    kfe_i_distinct_free(&distinct);
+    kfe_i_free(ctx, keys);
     kfe_i_free(ctx, counts);
+    kfe_i_free(ctx, classes);
+    kfe_i_free(ctx, dealt);
     kfe_i_free(ctx, order);
     return status;
 }
 
 /* ---- one fold ---- */
 
-/* The rows of a data set; of a precomputed kernel matrix, the columns of the training rows only. */
-typedef struct row_list {
-    const int64_t *items;
-    int64_t count;
-} row_list;
-
-static kfe_status gather(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data, row_list rows,
-                         row_list columns, kfe_data **out)
+kfe_status kfe_i_gather_fold(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data,
+                             kfe_i_row_list rows, kfe_i_row_list columns, kfe_data **out)
 {
     kfe_status status = KFE_OK;
     kfe_i_kernel_list kernels;
@@ -162,10 +236,10 @@ static kfe_status leave_out(calibrating *job, int64_t fold)
             job->left[left++] = i;
         else
             job->kept[kept++] = i;
-    KFE_TRY(gather(job->ctx, job->spec, job->train, (row_list){job->kept, kept}, (row_list){job->kept, kept},
-                   &train));
-    KFE_TRY(gather(job->ctx, job->spec, job->train, (row_list){job->left, left}, (row_list){job->kept, kept},
-                   &test));
+    KFE_TRY(kfe_i_gather_fold(job->ctx, job->spec, job->train, (kfe_i_row_list){job->kept, kept},
+                              (kfe_i_row_list){job->kept, kept}, &train));
+    KFE_TRY(kfe_i_gather_fold(job->ctx, job->spec, job->train, (kfe_i_row_list){job->left, left},
+                              (kfe_i_row_list){job->kept, kept}, &test));
     KFE_TRY(kfe_i_fit_model(job->ctx, job->spec, train, &model));
     if (model->predictor.outputs != job->predictor->outputs)
         KFE_FAIL(job->ctx, KFE_EINPUT,
@@ -194,8 +268,10 @@ kfe_status kfe_i_calibrate(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
     KFE_ALLOC(ctx, job.kept, rows);
     KFE_ALLOC(ctx, job.left, rows);
     KFE_ALLOC_ZERO(ctx, job.outputs, rows * model->predictor.outputs);
+    if (folds == 0)
+        KFE_TRY(kfe_i_model_outputs(ctx, model, train, job.outputs));
     for (int64_t fold = 0; fold < folds; fold++) {
-        KFE_TRY(kfe_i_checkpoint(ctx, "calibrating", fold, folds));
+        KFE_TRY(kfe_i_progress(ctx, "calibrating", fold, folds));
         KFE_TRY(leave_out(&job, fold));
     }
     KFE_TRY(kfe_i_calibration_learn(ctx, (kfe_i_calibration_kind)spec->fit.calibration, &model->predictor,

@@ -4,7 +4,8 @@
 
 #include "core/memory.h"
 #include "core/text.h"
-#include "data/utf8.h"
+#include "core/utf8.h"
+#include "data/table/twins.h"
 
 static kfe_status copy_column_names(kfe_i_fit *job, const kfe_i_view *view, kfe_i_model_view *out)
 {
@@ -18,6 +19,24 @@ static kfe_status copy_column_names(kfe_i_fit *job, const kfe_i_view *view, kfe_
         kfe_i_force_utf8(out->column_names[j]);
     }
 cleanup:
+    return status;
+}
+
+/* New data is matched by names, so that two columns of one name could be exchanged without a trace. */
+static kfe_status warn_of_twins(kfe_i_fit *job, const kfe_i_view *view, const kfe_i_model_view *out)
+{
+    int64_t first = 0;
+    int64_t second = 0;
+    kfe_status status =
+        kfe_i_find_twins(job->ctx, out->cols, (const char *const *)out->column_names, &first, &second);
+
+    if (status == KFE_OK && second > 0)
+        kfe_i_log(job->ctx, KFE_LOG_WARNING,
+                  "%s: columns %lld and %lld are both called '%.100s'; data with these names will be refused "
+                  "by the model, "
+                  "since it cannot be told which is which: rename one of them, or leave one out with {drop}",
+                  kfe_i_view_shown(view), (long long)first + 1, (long long)second + 1,
+                  out->column_names[first]);
     return status;
 }
 
@@ -41,6 +60,7 @@ static kfe_status describe_views(kfe_i_fit *job)
         kfe_i_force_utf8(job->model->views[v].name); /* file names may be any bytes */
         job->model->views[v].cols = view->table.cols;
         KFE_TRY(copy_column_names(job, view, &job->model->views[v]));
+        KFE_TRY(warn_of_twins(job, view, &job->model->views[v]));
         job->model->views[v].strings = view->table.kind == KFE_TABLE_TEXT;
         KFE_TRY(copy_encoding(job, view, &job->model->views[v]));
     }
@@ -111,9 +131,13 @@ kfe_status kfe_i_fit_describe(kfe_i_fit *job)
     KFE_TRY(describe_learner(job));
     KFE_TRY(describe_given(job));
     job->model->origin.train_rows = kfe_data_rows(job->train);
-    job->model->origin.label_column = job->train->label_column;
+    job->model->origin.label_place = job->train->label_place;
     if (job->train->target_name)
         KFE_STRDUP(job->ctx, job->model->origin.label_name, job->train->target_name);
+    if (job->train->id_name) {
+        KFE_STRDUP(job->ctx, job->model->origin.id_name, job->train->id_name);
+        kfe_i_force_utf8(job->model->origin.id_name);
+    }
     KFE_TRY(describe_views(job));
     KFE_TRY(kfe_i_division_copy(job->ctx, &job->train->division, &job->model->division));
     KFE_TRY(describe_target(job));

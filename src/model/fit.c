@@ -3,22 +3,21 @@
  * build the model. kfe_fit runs them all; the search (select/) shares the early ones among settings. */
 #include "model/fit.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/cluster.h"
-#include "core/least.h"
 #include "core/memory.h"
-#include "data/fingerprint.h"
-#include "data/rough_sums.h"
-#include "gram/dense/linalg.h"
+#include "data/rows/distinct.h"
+#include "data/rows/fingerprint.h"
 #include "gram/device/expand.h"
+#include "linalg/linalg.h"
+#include "model/choose_dim.h"
 #include "model/describe.h"
+#include "model/distance_file.h"
 #include "model/landmark_fit.h"
 #include "model/landmarks.h"
 #include "model/linear.h"
-#include "model/metric_file.h"
 #include "model/prepare.h"
 
 /* ---- columns ---- */
@@ -27,7 +26,8 @@
 static int reads_by_tiles(const kfe_i_fit *job)
 {
     const kfe_spec *spec = job->spec;
-    int reads_rows = spec->method->flags & KFE_HAS_SYNTHETIC || kfe_i_method_opens_operators(spec->method);
+    int reads_rows = spec->method->flags & KFE_HAS_SYNTHETIC ||
+                     !kfe_i_method_use(spec->method, spec->settings, KFE_OFFER_GRAM, NULL);
 
     if (kfe_i_spec_learns_from_kernel(spec) || kfe_i_spec_maps_kernel(spec))
         reads_rows = 0;
@@ -64,6 +64,20 @@ cleanup:
 
 /* ---- the stages ---- */
 
+/* The target with the keys of the rows, by which methods and learners choose rows. */
+static kfe_status take_target(kfe_i_fit *job)
+{
+    kfe_status status = KFE_OK;
+
+    job->target = job->train->target;
+    if (!job->target.keys) {
+        KFE_TRY(kfe_i_data_row_keys(job->ctx, job->train, &job->keys));
+        job->target.keys = job->keys;
+    }
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_fit_begin(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
@@ -73,8 +87,11 @@ kfe_status kfe_i_fit_begin(kfe_i_fit *job)
                         : kfe_spec_check(job->ctx, job->spec, job->train, NULL));
     KFE_TRY(kfe_i_spec_kernels(job->ctx, job->spec, job->train, &job->kernels));
     KFE_TRY(kfe_i_fit_describe(job));
+    KFE_TRY(take_target(job));
     KFE_TRY(scale_views(job));
     KFE_TRY(kfe_i_resolve_kernels(job->ctx, job->train, job->scaled, &job->kernels));
+    if (kfe_i_spec_chooses_dim(job->spec))
+        KFE_TRY(kfe_i_fit_choose_dim(job));
 cleanup:
     return status;
 }
@@ -86,15 +103,16 @@ static kfe_status open_gram(kfe_i_fit *job)
     /* linear methods work on the factor of the operator, so it must stay factored */
     kfe_i_gram_storage storage = takes_kernels ? (kfe_i_gram_storage)job->spec->fit.gram : KFE_GRAM_AUTO;
     kfe_i_landmark_plan plan = kfe_i_spec_landmarks(job->spec);
-    kfe_status status = KFE_OK;
-
-    if (plan.count > 0)
-        status = kfe_i_open_landmarks(job->ctx, &job->kernels, job->scaled, &plan, storage, &job->own_gram);
-    else
-        status = kfe_i_gram_open(job->ctx, &job->kernels, job->scaled, storage, &job->own_gram);
+    kfe_status status =
+        kfe_i_gram_open_plan(job->ctx, &job->kernels, job->scaled, &plan, storage, &job->own_gram);
 
     job->gram = job->own_gram;
     return status;
+}
+
+static kfe_status need_gram(kfe_i_fit *job)
+{
+    return job->gram ? KFE_OK : open_gram(job);
 }
 
 /* An SVM on the kernel itself: its decision values become the features. */
@@ -105,8 +123,7 @@ static kfe_status learn_from_kernel(kfe_i_fit *job)
     kfe_i_predictor *predictor = &job->model->predictor;
     kfe_i_solution *solution = &job->solution;
 
-    KFE_TRY(
-        learner->fit_gram(job->ctx, job->gram, &job->train->target, job->spec->learner_settings, predictor));
+    KFE_TRY(learner->fit_gram(job->ctx, job->gram, &job->target, job->spec->learner_settings, predictor));
     KFE_TRY(kfe_i_solution_begin(job->ctx, KFE_SOLUTION_DUAL, job->gram->size, predictor->outputs, solution));
     memcpy(solution->coefficients, predictor->weights,
            (size_t)(predictor->rows * predictor->outputs) * sizeof *predictor->weights);
@@ -138,15 +155,15 @@ static void weigh_kernels(kfe_i_fit *job)
 }
 
 /* Opens the operator of the weighted sum of kernels. With landmarks, the coefficients move onto it. */
-static kfe_status take_kernel_weights(kfe_i_fit *job, const kfe_i_problem *problem)
+static kfe_status take_kernel_weights(kfe_i_fit *job, const kfe_i_fit_source *source)
 {
     kfe_status status = KFE_OK;
     double *features = NULL;
 
     if (!job->solution.kernel_weights)
         return KFE_OK;
-    if (problem->landmarks.count > 0)
-        KFE_TRY(kfe_i_weighted_features(job->ctx, problem, &job->solution, &features));
+    if (source->landmarks.count > 0)
+        KFE_TRY(kfe_i_weighted_features(job->ctx, source, &job->solution, &features));
     weigh_kernels(job);
     KFE_TRY(open_gram(job));
     if (features)
@@ -156,8 +173,16 @@ cleanup:
     return status;
 }
 
-/* Moves the map that the method learned into the scaling of the view, and opens the operator on the mapped examples, unless the
- * coefficients are on landmarks already. */
+/* Whether features, or what landmarks leave of the trace, follow from the operator, although the method may not have asked for it. */
+static int is_on_operator(const kfe_i_fit *job)
+{
+    if (job->solution.kind == KFE_SOLUTION_POINTS)
+        return kfe_i_spec_landmarks(job->spec).count > 0;
+    return job->solution.kind == KFE_SOLUTION_DUAL && !job->solution.index;
+}
+
+/* Moves the map that the method learned into the scaling of the view. The operator of coefficients on all examples, which the method
+ * may not have asked for, is opened on the mapped ones. */
 static kfe_status take_map(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
@@ -175,27 +200,11 @@ static kfe_status take_map(kfe_i_fit *job)
         job->scaled[0] = mapped;
         memset(&mapped, 0, sizeof mapped);
     }
-    if (job->spec->method->flags & KFE_HAS_DERIVATIVE && job->solution.kind == KFE_SOLUTION_DUAL &&
-        !job->solution.index)
-        KFE_TRY(open_gram(job));
+    if (is_on_operator(job))
+        KFE_TRY(need_gram(job));
 cleanup:
     kfe_i_map_free(&both);
     kfe_i_table_free(&mapped);
-    return status;
-}
-
-/* The roots of the weights, for methods that work on a weighted operator. */
-static kfe_status take_roots(kfe_i_fit *job)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_target *target = &job->train->target;
-
-    if (!target->weights || job->spec->method->weighs_examples)
-        return KFE_OK;
-    KFE_ALLOC(job->ctx, job->roots, kfe_data_rows(job->train));
-    for (int64_t i = 0; i < kfe_data_rows(job->train); i++)
-        job->roots[i] = sqrt(target->weights[i]);
-cleanup:
     return status;
 }
 
@@ -211,41 +220,38 @@ static void weigh_coefficients(const double *roots, kfe_i_solution *solution)
             solution->coefficients[i * k + j] *= roots[solution->index ? solution->index[i] : i];
 }
 
-/* Runs the method on sums over the rows, if they are known and the method is faster that way; job->from_sums is 0 otherwise, and for
- * settings that sums do not determine. */
-static kfe_status fit_from_sums(kfe_i_fit *job)
+/* Runs the method on sums over the rows; *done is 0 if they lack digits. */
+static kfe_status fit_from_sums(kfe_i_fit *job, int *done)
 {
-    const kfe_i_method *method = job->spec->method;
-    const kfe_i_sum_problem problem = {.sums = job->sums, .rows_at_hand = 1};
-    kfe_status status = KFE_EUNSUPPORTED;
+    const kfe_i_fit_source source = {.sums = job->sums, .rows_at_hand = 1};
+    kfe_status status = job->spec->method->fit(job->ctx, &source, job->spec->settings, &job->solution);
 
-    if (job->sums && method->faster_from_sums)
-        status = method->fit_sums(job->ctx, &problem, job->spec->settings, &job->solution);
-    job->from_sums = status == KFE_OK;
-    if (job->own_sums.rows > 0)
-        kfe_i_log(job->ctx, KFE_LOG_DEBUG, "%s: %s", method->name,
-                  job->from_sums ? "sums over the rows stand for them"
-                                 : "sums over the rows have not the digits, so the rows are used");
+    *done = status == KFE_OK;
     return status == KFE_EUNSUPPORTED ? KFE_OK : status;
 }
 
-/* Runs the method, on the weighted operator if the examples have weights. */
-static kfe_status run_method(kfe_i_fit *job, kfe_i_problem *problem)
+/* Opens the operator when a method asks for it. */
+static kfe_status open_when_asked(void *state, const kfe_i_gram **out)
+{
+    kfe_i_fit *job = state;
+    kfe_status status = need_gram(job);
+
+    *out = job->gram;
+    return status;
+}
+
+/* Runs the method. A method that works on weighted operators has asked for the roots of the weights. */
+static kfe_status run_method(kfe_i_fit *job, kfe_i_fit_source *source)
 {
     kfe_status status = KFE_OK;
-    kfe_i_gram *weighted = NULL;
+    kfe_i_operator op = {.open = open_when_asked, .state = job};
 
-    KFE_TRY(take_roots(job));
-    problem->roots = job->roots;
-    if (job->roots && problem->gram) {
-        KFE_TRY(kfe_i_gram_weighted(job->ctx, problem->gram, job->roots, &weighted));
-        problem->gram = weighted;
-    }
-    KFE_TRY(job->spec->method->fit(job->ctx, problem, job->spec->settings, &job->solution));
-    weigh_coefficients(job->roots, &job->solution);
-    problem->roots = NULL; /* what follows is on the plain kernels */
+    source->op = &op;
+    KFE_TRY(job->spec->method->fit(job->ctx, source, job->spec->settings, &job->solution));
+    weigh_coefficients(op.roots, &job->solution);
 cleanup:
-    kfe_i_gram_free(weighted);
+    kfe_i_operator_close(job->ctx, &op);
+    source->op = NULL;
     return status;
 }
 
@@ -269,35 +275,36 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
 {
     kfe_status status = KFE_OK;
     const char **names = NULL;
-    kfe_i_problem problem = {.target = &job->train->target,
-                             .storage = (kfe_i_gram_storage)job->spec->fit.gram,
-                             .landmarks = kfe_i_spec_landmarks(job->spec),
-                             .kernels = &job->kernels,
-                             .views = job->scaled,
-                             .view_count = job->train->view_count};
-    int metric = kfe_i_word_index(KFE_METRIC_WORDS, job->spec->fit.metric);
+    int done = 0;
+    kfe_i_fit_source source = {.target = &job->target,
+                               .storage = (kfe_i_gram_storage)job->spec->fit.gram,
+                               .landmarks = kfe_i_spec_landmarks(job->spec),
+                               .kernels = &job->kernels,
+                               .views = job->scaled,
+                               .view_count = job->train->view_count};
+    int distance = kfe_i_word_index(KFE_DISTANCE_WORDS, job->spec->fit.distance);
 
     job->gram = gram;
-    KFE_TRY(fit_from_sums(job));
-    if (!job->from_sums && !gram)
-        KFE_TRY(kfe_i_fit_landmark_sums(job));
-    if (job->from_sums)
+    if (job->sums)
+        KFE_TRY(fit_from_sums(job, &done));
+    else if (!gram && kfe_i_spec_landmarks(job->spec).count > 0)
+        KFE_TRY(kfe_i_fit_landmark_sums(job, &done));
+    if (done)
         return KFE_OK;
     KFE_ALLOC(job->ctx, names, job->train->view_count);
     for (int v = 0; v < job->train->view_count; v++)
         names[v] = job->train->views[v].name;
-    problem.view_names = names;
-    problem.metric = metric > 0 ? (kfe_i_metric_form)metric : KFE_METRIC_AUTO;
-    if (!gram && !kfe_i_method_opens_operators(job->spec->method))
-        KFE_TRY(open_gram(job));
-    problem.gram = job->gram;
+    source.view_names = names;
+    source.distance = distance > 0 ? (kfe_i_distance_form)distance : KFE_DISTANCE_AUTO;
     if (kfe_i_spec_learns_from_kernel(job->spec)) {
+        KFE_TRY(need_gram(job));
         KFE_TRY(learn_from_kernel(job));
     } else if (kfe_i_spec_maps_kernel(job->spec)) {
+        KFE_TRY(need_gram(job));
         KFE_TRY(kfe_i_landmark_features(job->ctx, job->gram, &job->solution));
     } else {
-        KFE_TRY(run_method(job, &problem));
-        KFE_TRY(take_kernel_weights(job, &problem));
+        KFE_TRY(run_method(job, &source));
+        KFE_TRY(take_kernel_weights(job, &source));
         KFE_TRY(take_map(job));
         KFE_TRY(take_predictor(job));
     }
@@ -344,7 +351,7 @@ static kfe_status train_features_of_tables(kfe_i_fit *job, double *out)
     else
         KFE_TRY(kfe_i_local_features(
             job->ctx, solution->local,
-            &(kfe_i_local_data){.kernels = &job->kernels, .views = job->scaled, .landmarks = support}, out));
+            &(kfe_i_local_data){.kernels = &job->kernels, .views = job->scaled, .support = support}, out));
 cleanup:
     for (int v = 0; support && v < views; v++)
         kfe_i_table_free(&support[v]);
@@ -390,7 +397,7 @@ kfe_status kfe_i_fit_train_features(kfe_i_fit *job, kfe_i_table *out)
     else if (solution->kind == KFE_SOLUTION_TREE)
         KFE_TRY(kfe_i_tree_features(job->ctx, solution->tree, &job->kernels, &job->scaled[0], out->values));
     else
-        KFE_TRY(kfe_i_expand_anywhere(job->ctx, &job->kernels, job->scaled, solution->landmarks,
+        KFE_TRY(kfe_i_expand_anywhere(job->ctx, &job->kernels, job->scaled, solution->points,
                                       solution->coefficients, solution->dim, out->values));
     subtract_offset(solution, out);
 cleanup:
@@ -422,7 +429,7 @@ kfe_status kfe_i_fit_adopt(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
 
-    if (job->gram)
+    if (job->gram && kfe_i_spec_landmarks(job->spec).count > 0)
         KFE_TRY(kfe_i_solution_to_landmarks(job->gram, &job->solution));
     kfe_i_gram_free(job->own_gram); /* the support may take as much memory as its prepared points */
     job->own_gram = NULL;
@@ -433,6 +440,11 @@ cleanup:
     return status;
 }
 
+static int knows_feature_sums(const kfe_i_fit *job)
+{
+    return job->feature_sums.rows > 0;
+}
+
 void kfe_i_fit_free(kfe_i_fit *job)
 {
     kfe_i_solution_free(&job->solution);
@@ -441,9 +453,11 @@ void kfe_i_fit_free(kfe_i_fit *job)
     for (int v = 0; job->scaled && v < job->train->view_count; v++)
         kfe_i_table_free(&job->scaled[v]);
     kfe_i_free(job->ctx, job->scaled);
-    kfe_i_free(job->ctx, job->roots);
-    kfe_i_sums_free(&job->own_sums);
-    kfe_i_sums_free(&job->feature_sums);
+    kfe_i_free(job->ctx, job->keys);
+    kfe_i_free(job->ctx, job->dim_errors);
+    kfe_spec_free(job->own_spec);
+    if (knows_feature_sums(job))
+        kfe_i_sums_free(&job->feature_sums);
     kfe_model_free(job->model);
 }
 
@@ -453,11 +467,6 @@ void kfe_i_fit_free(kfe_i_fit *job)
 static int trains_learner(const kfe_i_fit *job)
 {
     return job->spec->learner && !kfe_i_spec_learns_from_kernel(job->spec);
-}
-
-static int knows_feature_sums(const kfe_i_fit *job)
-{
-    return job->feature_sums.rows > 0;
 }
 
 static kfe_status train_learner(kfe_i_fit *job, const kfe_i_table *features)
@@ -471,8 +480,8 @@ static kfe_status train_learner(kfe_i_fit *job, const kfe_i_table *features)
         return learner->fit_sums(job->ctx, &job->feature_sums, job->spec->learner_settings,
                                  &job->model->predictor);
     KFE_TRY(kfe_i_learner_check_features(job->ctx, features));
-    KFE_TRY(learner->fit(job->ctx, features, &job->train->target, job->spec->learner_settings,
-                         &job->model->predictor));
+    KFE_TRY(
+        learner->fit(job->ctx, features, &job->target, job->spec->learner_settings, &job->model->predictor));
 cleanup:
     return status;
 }
@@ -486,33 +495,30 @@ static int keeps_moments(const kfe_i_fit *job)
 
     if (kind == KFE_SOLUTION_PRIMAL)
         return 1;
-    if (kind != KFE_SOLUTION_DUAL && kind != KFE_SOLUTION_LANDMARKS)
+    if (kind != KFE_SOLUTION_DUAL && kind != KFE_SOLUTION_POINTS)
         return 0;
     return trains_learner(job) ||
            (!kfe_i_spec_learns_from_kernel(job->spec) && kfe_i_kernels_are_linear(&job->kernels));
 }
 
-static kfe_status learn_moments_from_sums(kfe_i_fit *job)
+/* Moments that are known without the features: those that the method has made, unless a learned distance has mixed the columns before the
+ * method saw them, and those of landmarks that were added up. */
+static kfe_status take_moments(kfe_i_fit *job)
 {
-    kfe_status status = KFE_OK;
-    kfe_model *model = job->model;
-    kfe_i_sums features = {0};
+    kfe_i_moments *made = &job->solution.moments;
 
-    KFE_TRY(kfe_i_sums_map(&job->own_sums, model->coefficients, model->dim, model->offset, &features));
-    KFE_TRY(kfe_i_moments_from_sums(job->ctx, kfe_i_features_not_linear(model) ? NULL : &job->own_sums,
-                                    model->coefficients, &features, &model->moments));
-cleanup:
-    kfe_i_sums_free(&features);
-    return status;
+    if (knows_feature_sums(job))
+        return kfe_i_moments_from_sums(job->ctx, NULL, &job->feature_sums, &job->model->moments);
+    if (!kfe_i_model_has_map(job->model)) {
+        job->model->moments = *made;
+        memset(made, 0, sizeof *made);
+    }
+    return KFE_OK;
 }
 
-/* `mapped`: a metric mixed the columns before the method saw them, so they are not those of the data. */
+/* `mapped`: a learned distance mixed the columns before the method saw them, so they are not those of the data. */
 static kfe_status learn_moments(kfe_i_fit *job, const kfe_i_table *features, int mapped)
 {
-    if (knows_feature_sums(job))
-        return kfe_i_moments_from_sums(job->ctx, NULL, NULL, &job->feature_sums, &job->model->moments);
-    if (job->from_sums)
-        return learn_moments_from_sums(job);
     int linear = !mapped && !kfe_i_features_not_linear(job->model);
     kfe_i_moment_data data = {.views = linear ? job->train->view_count : 0,
                               .scaled = job->scaled,
@@ -537,70 +543,6 @@ cleanup:
     return status;
 }
 
-/* Rows that are added up between two questions whether to cancel. */
-enum { ROWS_AT_A_TIME = 1 << 16 };
-/* Sums may take this share of the memory that is left. */
-#define SUMS_SHARE 0.25
-
-/* The scatter in double precision. */
-static kfe_status sum_exactly(kfe_i_fit *job)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_table *table = &job->scaled[0];
-    const kfe_i_target *target = &job->train->target;
-
-    KFE_TRY(kfe_i_sums_begin_with(job->ctx, table->cols, target, &job->own_sums));
-    for (int64_t first = 0; first < table->rows; first += ROWS_AT_A_TIME) {
-        int64_t count = kfe_i_least(ROWS_AT_A_TIME, table->rows - first);
-        const kfe_i_sum_rows some = {.table = table, .first = first, .count = count, .target = target};
-        KFE_TRY(kfe_i_checkpoint(job->ctx, "multiplying the columns", first, table->rows));
-        KFE_TRY(kfe_i_sums_add(&job->own_sums, &some));
-    }
-    job->sums = &job->own_sums;
-cleanup:
-    return status;
-}
-
-/* Its products only, if the columns allow it. */
-static kfe_status sum_roughly(kfe_i_fit *job, kfe_i_rough_form form)
-{
-    kfe_status status = KFE_OK;
-    int usable = 0;
-
-    KFE_TRY(kfe_i_rough_sums(job->ctx, &job->scaled[0], &job->train->target, form, &job->own_sums, &usable));
-    if (usable)
-        job->sums = &job->own_sums;
-    else
-        kfe_i_sums_free(&job->own_sums);
-cleanup:
-    return status;
-}
-
-/* Adds up the rows, if the method says that this repays. */
-static kfe_status sum_rows(kfe_i_fit *job)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_method *method = job->spec->method;
-    const kfe_i_table *table = &job->scaled[0];
-    const kfe_i_target *target = &job->train->target;
-    int64_t targets = target->task == KFE_TASK_CLASSES ? target->class_count : target->cols;
-    double memory = SUMS_SHARE * (double)kfe_i_memory_left(job->ctx);
-
-    if (!method->choose_sums || job->train->view_count != 1 || table->kind != KFE_TABLE_DENSE ||
-        target->weights || kfe_i_model_has_map(job->model) || kfe_i_ranks(job->ctx) > 1)
-        return KFE_OK;
-    kfe_i_sums_choice choice = method->choose_sums(job->spec->settings, table->rows, table->cols, targets);
-    kfe_i_rough_form form = choice == KFE_SUMS_ROUGH_ROWS ? KFE_ROUGH_ROWS : KFE_ROUGH_MATRIX;
-    if ((choice == KFE_SUMS_ROUGH_ROWS || choice == KFE_SUMS_ROUGH_MATRIX) && table->values &&
-        kfe_i_rough_bytes(job->ctx, table->cols, targets, form) < memory)
-        KFE_TRY(sum_roughly(job, form));
-    if (!job->sums && choice != KFE_SUMS_NONE && choice != KFE_SUMS_ROUGH_ROWS &&
-        16.0 * (double)table->cols * (double)table->cols < memory)
-        KFE_TRY(sum_exactly(job));
-cleanup:
-    return status;
-}
-
 kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out)
 {
     kfe_status status = KFE_OK;
@@ -615,13 +557,18 @@ kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
     KFE_TRY(kfe_i_fit_begin(&job));
     if (kfe_i_spec_scale(spec) == KFE_SCALE_AUTO)
         KFE_TRY(kfe_i_log_auto_scaling(ctx, &job.kernels, train));
-    KFE_TRY(sum_rows(&job));
     KFE_TRY(kfe_i_fit_extract(&job, NULL));
     moments = keeps_moments(&job);
-    if (((moments && !job.from_sums) || trains_learner(&job)) && !knows_feature_sums(&job))
+    if (moments)
+        KFE_TRY(take_moments(&job));
+    moments = moments && job.model->moments.dim == 0;
+    if (moments || (trains_learner(&job) && !knows_feature_sums(&job)))
         KFE_TRY(kfe_i_fit_train_features(&job, &features));
     KFE_TRY(train_learner(&job, &features));
     KFE_TRY(keep_learner_records(&job));
+    if (job.dim_errors)
+        KFE_TRY(kfe_i_solution_record(&job.solution, "cv-unexplained-variance", job.dim_errors,
+                                      job.dim_error_count));
     mapped = kfe_i_model_has_map(job.model);
     KFE_TRY(kfe_i_fit_adopt(&job));
     if (moments)

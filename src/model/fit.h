@@ -14,19 +14,21 @@ typedef struct kfe_i_fit {
     const kfe_data *train;
     int within; /* the values of `train` are known to be numbers of at most KFE_LARGEST_VALUE */
     kfe_model *model;
+    kfe_i_target target; /* that of `train`, with the keys of its rows; its arrays are borrowed */
+    kfe_i_row_key *keys; /* those, if `train` has none */
     kfe_i_table *scaled; /* one per view */
     kfe_i_kernel_list kernels;
     const kfe_i_gram *gram;
     kfe_i_gram *own_gram;
     kfe_i_solution solution;
-    double
-        *roots; /* of the weights of the examples, if the method works on a weighted operator; NULL: ones */
     const kfe_i_sums *sums; /* over the rows of the scaled table; NULL: not known */
-    kfe_i_sums own_sums;    /* those, if this fit has added them up */
-    kfe_i_sums
-        feature_sums; /* over the features of the rows, if landmarks were added up; no rows: not known */
-    int from_sums;    /* the solution comes from the sums */
-    int keeps_units;  /* given: scale=auto is known to leave the columns as they are */
+    /* Over the features of the rows, if landmarks were added up; no rows: not known. */
+    kfe_i_sums feature_sums;
+    kfe_spec *own_spec; /* with the number of features that was chosen; NULL: none was */
+    double *
+        dim_errors; /* dim_error_count: the share of variance unexplained by 1, 2, … features, by cross-validation */
+    int64_t dim_error_count;
+    int keeps_units; /* given: scale=auto is known to leave the columns as they are */
 } kfe_i_fit;
 
 /* Checks the data, scales it, resolves the kernels on it. */

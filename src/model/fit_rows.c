@@ -3,7 +3,6 @@
 #include "core/cluster.h"
 #include "core/memory.h"
 #include "core/resume.h"
-#include "data/fingerprint.h"
 #include "model/calibrate.h"
 #include "model/fit.h"
 #include "model/identity.h"
@@ -74,8 +73,9 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     kfe_data plain;           /* without weights, if all are one */
 
     *out = NULL;
-    if (kfe_i_ranks(ctx) > 1)
-        KFE_TRY(kfe_i_cluster_compare(ctx, kfe_i_data_fingerprint(ctx, train), "the training data"));
+    if (kfe_i_processes(ctx) > 1)
+        KFE_TRY(
+            kfe_i_check_same_call(ctx, &(kfe_i_call){.name = "fit", .spec_count = 1, .specs = &spec}, train));
     KFE_TRY(begin_checkpoints(ctx, spec, train));
     if (train->target.weights) {
         KFE_TRY(kfe_i_data_drop_weightless(ctx, train, &weighty));
@@ -92,7 +92,8 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
         KFE_TRY(weigh_classes(ctx, spec, train, &weighed));
         train = &weighed;
     }
-    KFE_TRY(kfe_i_calibration_check(ctx, spec, train));
+    if (spec->fit.calibration != KFE_CALIBRATION_NONE)
+        KFE_TRY(kfe_i_calibration_check(ctx, spec, train));
     KFE_TRY(kfe_i_fit_model(ctx, spec, train, &model));
     if (spec->fit.calibration != KFE_CALIBRATION_NONE)
         KFE_TRY(kfe_i_calibrate(ctx, spec, train, model));

@@ -10,13 +10,12 @@
 #include "model/landmark_fit.h"
 
 #include <cblas.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/cluster.h"
 #include "core/memory.h"
+#include "data/rows/sample.h"
 #include "gram/form/landmarks.h"
-#include "method/ridge/leave_one_out.h"
 
 /* Smaller problems are not worth the pass: kernel values with landmarks. */
 enum { FEWEST_VALUES = 1 << 20 };
@@ -44,19 +43,12 @@ static int takes_sums(const kfe_i_fit *job)
     const kfe_i_landmark_plan plan = kfe_i_spec_landmarks(spec);
     double rows = (double)kfe_data_rows(job->train);
 
-    return spec->method->sums_of_landmarks && plan.count > 0 && 2 * plan.count <= kfe_data_rows(job->train) &&
+    return kfe_i_method_use(spec->method, spec->settings, KFE_OFFER_SUMS, NULL) == KFE_USE_PREFERRED &&
+           plan.count > 0 && 2 * plan.count <= kfe_data_rows(job->train) &&
            rows * (double)plan.count >= FEWEST_VALUES && spec->fit.gram == KFE_GRAM_AUTO &&
-           job->kernels.count == 1 && !job->train->target.weights && kfe_i_ranks(job->ctx) == 1 &&
+           job->kernels.count == 1 && !job->train->target.weights && kfe_i_processes(job->ctx) == 1 &&
            !kfe_i_spec_learns_from_kernel(spec) && !kfe_i_spec_maps_kernel(spec) &&
            (!spec->learner || spec->learner->fit_sums);
-}
-
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a;
-    int64_t y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
 }
 
 /* The rows that leave-one-out looks at in a fit on all rows. */
@@ -64,14 +56,11 @@ static kfe_status draw_sample(streaming *s)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = s->job->ctx;
-    int64_t n = kfe_data_rows(s->job->train);
+    const kfe_i_target *target = &s->job->target;
 
-    s->size = kfe_i_loo_sample_size(n);
-    KFE_ALLOC(ctx, s->chosen, n);
-    kfe_i_loo_draw_sample(ctx, n, s->chosen);
-    qsort(s->chosen, (size_t)s->size, sizeof *s->chosen, ascending);
+    KFE_TRY(kfe_i_sample_draw(ctx, kfe_data_rows(s->job->train), target->keys, &s->chosen, &s->size));
     KFE_TRY(kfe_i_table_new_dense(ctx, s->size, s->rank, &s->sample));
-    KFE_TRY(kfe_i_target_gather(ctx, &s->job->train->target, s->chosen, s->size, &s->sample_target));
+    KFE_TRY(kfe_i_target_gather(ctx, target, s->chosen, s->size, &s->sample_target));
 cleanup:
     return status;
 }
@@ -94,22 +83,16 @@ static kfe_status add_panel(void *state, int64_t first, int64_t rows, double *pa
     return kfe_i_sums_add(s->sums, &(kfe_i_sum_rows){.table = &table, .count = rows, .target = &target});
 }
 
-/* The operator, whose factor is never stored; NULL if the kernel is not evaluated by tiles. */
+/* The operator, whose factor is never stored; NULL if its rows cannot be streamed. */
 static kfe_status open_operator(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
     kfe_i_landmark_plan plan = kfe_i_spec_landmarks(job->spec);
-    const kfe_i_kernel *kernel = NULL;
-    const kfe_i_points *points = NULL;
-    kfe_i_gram *exact = NULL;
 
     plan.streamed = 1;
-    KFE_TRY(kfe_i_gram_open(job->ctx, &job->kernels, job->scaled, KFE_GRAM_AUTO, &exact));
-    if (kfe_i_gram_tiles(exact, &kernel, &points))
-        status = kfe_i_gram_landmarks(job->ctx, exact, &plan, KFE_GRAM_TILED, &job->own_gram);
-    else
-        kfe_i_gram_free(exact);
-cleanup:
+    if (kfe_i_landmarks_can_stream(job->ctx, &job->kernels, job->scaled))
+        status =
+            kfe_i_gram_open_plan(job->ctx, &job->kernels, job->scaled, &plan, KFE_GRAM_TILED, &job->own_gram);
     return status;
 }
 
@@ -174,11 +157,10 @@ cleanup:
 static kfe_status sum_rows(streaming *s, int *done)
 {
     kfe_status status = KFE_OK;
-    kfe_i_landmark_info info = {0};
+    kfe_i_landmark_info info = kfe_i_landmarks_of(s->job->own_gram);
     int by_kernel = 0;
 
     *done = 0;
-    kfe_i_gram_has_landmarks(s->job->own_gram, &info);
     if (!info.exact || info.rank == 0)
         return KFE_OK;
     s->rank = info.rank;
@@ -194,9 +176,9 @@ cleanup:
 static kfe_status run_method(streaming *s, int *done)
 {
     kfe_i_fit *job = s->job;
-    const kfe_i_sum_problem problem = {
+    const kfe_i_fit_source source = {
         .sums = s->sums, .sample = &s->sample, .sample_target = &s->sample_target, .rows_at_hand = 1};
-    kfe_status status = job->spec->method->fit_sums(job->ctx, &problem, job->spec->settings, &job->solution);
+    kfe_status status = job->spec->method->fit(job->ctx, &source, job->spec->settings, &job->solution);
 
     *done = status == KFE_OK && job->solution.kind == KFE_SOLUTION_PRIMAL;
     return status == KFE_EUNSUPPORTED ? KFE_OK : status;
@@ -208,12 +190,11 @@ static kfe_status move_solution(streaming *s)
     kfe_status status = KFE_OK;
     kfe_i_fit *job = s->job;
     kfe_i_solution *solution = &job->solution;
-    kfe_i_landmark_info info = {0};
+    kfe_i_landmark_info info = kfe_i_landmarks_of(job->own_gram);
     double *map = NULL;
     double *moved = NULL;
     int64_t k = solution->dim;
 
-    kfe_i_gram_has_landmarks(job->own_gram, &info);
     KFE_TRY(kfe_i_sums_map(s->sums, solution->coefficients, k, solution->offset, &job->feature_sums));
     KFE_ALLOC(job->ctx, map, info.count * info.rank);
     KFE_ALLOC(job->ctx, moved, info.count * k);
@@ -234,13 +215,14 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_fit_landmark_sums(kfe_i_fit *job)
+kfe_status kfe_i_fit_landmark_sums(kfe_i_fit *job, int *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_sums sums = {0};
     streaming s = {.job = job, .sums = &sums};
     int done = 0;
 
+    *out = 0;
     if (!takes_sums(job))
         return KFE_OK;
     KFE_TRY(open_operator(job));
@@ -250,7 +232,7 @@ kfe_status kfe_i_fit_landmark_sums(kfe_i_fit *job)
         KFE_TRY(run_method(&s, &done));
     if (done)
         KFE_TRY(move_solution(&s));
-    job->from_sums = done;
+    *out = done;
     job->gram = done ? job->own_gram : NULL;
     if (!done) {
         kfe_i_gram_free(job->own_gram);

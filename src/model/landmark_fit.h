@@ -5,8 +5,8 @@
 
 #include "model/fit.h"
 
-/* If the method and the learner take sums: the solution, on the landmarks, and job->feature_sums of its features; job->from_sums is 1
+/* If the method and the learner take sums: the solution, on the landmarks, and job->feature_sums of its features; *done is 1
  * then, and job->gram is the operator. Otherwise nothing has happened. */
-kfe_status kfe_i_fit_landmark_sums(kfe_i_fit *job);
+kfe_status kfe_i_fit_landmark_sums(kfe_i_fit *job, int *done);
 
 #endif

@@ -6,15 +6,6 @@
 
 #include "core/memory.h"
 
-kfe_status kfe_i_open_landmarks(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
-                                const kfe_i_landmark_plan *plan, kfe_i_gram_storage storage, kfe_i_gram **out)
-{
-    kfe_i_gram *exact = NULL;
-    kfe_status status = kfe_i_gram_open(ctx, kernels, views, KFE_GRAM_AUTO, &exact);
-
-    return status == KFE_OK ? kfe_i_gram_landmarks(ctx, exact, plan, storage, out) : status;
-}
-
 static kfe_status copy_index(kfe_i_solution *solution, const kfe_i_landmark_info *info)
 {
     kfe_status status = KFE_OK;
@@ -28,9 +19,8 @@ cleanup:
 kfe_status kfe_i_landmark_features(kfe_context *ctx, const kfe_i_gram *gram, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_landmark_info info = {0};
+    kfe_i_landmark_info info = kfe_i_landmarks_of(gram);
 
-    kfe_i_gram_has_landmarks(gram, &info);
     if (info.rank == 0)
         KFE_FAIL(ctx, KFE_EINPUT, "the kernel is zero on the landmarks; choose another kernel");
     KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, info.count, info.rank, out));
@@ -40,17 +30,17 @@ cleanup:
     return status;
 }
 
-/* out += factor · G̃_m A for kernel m of the problem */
-static kfe_status add_features(kfe_context *ctx, const kfe_i_problem *problem, int64_t m, double factor,
+/* out += factor · G̃_m A for kernel m of the source */
+static kfe_status add_features(kfe_context *ctx, const kfe_i_fit_source *source, int64_t m, double factor,
                                const kfe_i_solution *solution, double *out)
 {
     kfe_status status = KFE_OK;
-    int64_t size = problem->target->rows * solution->dim;
+    int64_t size = source->target->rows * solution->dim;
     kfe_i_gram *gram = NULL;
     double *part = NULL;
 
     KFE_ALLOC(ctx, part, size);
-    KFE_TRY(kfe_i_problem_kernel(ctx, problem, m, &gram));
+    KFE_TRY(kfe_i_ask_kernel(ctx, source, m, &gram));
     KFE_TRY(kfe_i_gram_times(gram, solution->coefficients, solution->dim, part));
     for (int64_t i = 0; i < size; i++)
         out[i] += factor * part[i];
@@ -60,18 +50,18 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_weighted_features(kfe_context *ctx, const kfe_i_problem *problem, kfe_i_solution *solution,
+kfe_status kfe_i_weighted_features(kfe_context *ctx, const kfe_i_fit_source *source, kfe_i_solution *solution,
                                    double **features)
 {
     kfe_status status = KFE_OK;
-    int64_t n = problem->target->rows;
+    int64_t n = source->target->rows;
 
     *features = NULL;
     KFE_TRY(kfe_i_solution_spread(solution, n));
     KFE_ALLOC_ZERO(ctx, *features, n * solution->dim);
-    for (int64_t m = 0; m < problem->kernels->count; m++)
+    for (int64_t m = 0; m < source->kernels->count; m++)
         if (solution->kernel_weights[m] > 0)
-            KFE_TRY(add_features(ctx, problem, m, solution->kernel_weights[m], solution, *features));
+            KFE_TRY(add_features(ctx, source, m, solution->kernel_weights[m], solution, *features));
 cleanup:
     return status;
 }
@@ -133,10 +123,12 @@ kfe_status kfe_i_solution_to_landmarks(const kfe_i_gram *gram, kfe_i_solution *s
 {
     kfe_status status = KFE_OK;
     kfe_i_landmark_info info;
+    int64_t count = 0;
     int done = 1;
 
-    if (!kfe_i_gram_has_landmarks(gram, &info))
+    if (!kfe_i_gram_support(gram, &count))
         return KFE_OK;
+    info = kfe_i_landmarks_of(gram);
     if (solution->kind == KFE_SOLUTION_DUAL)
         KFE_TRY(is_on_landmarks(solution, gram->size, &info, &done));
     if (!done)

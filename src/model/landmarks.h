@@ -6,10 +6,6 @@
 #include "gram/form/landmarks.h"
 #include "method/method.h"
 
-/* Opens the operator of the kernels (kfe_i_gram_open) and replaces it by the one of its landmarks. */
-kfe_status kfe_i_open_landmarks(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
-                                const kfe_i_landmark_plan *plan, kfe_i_gram_storage storage,
-                                kfe_i_gram **out);
 /* The solution whose features are the columns of F: features of two examples have the product that the landmark operator
  * gives for them. */
 kfe_status kfe_i_landmark_features(kfe_context *ctx, const kfe_i_gram *gram, kfe_i_solution *out);
@@ -22,7 +18,7 @@ kfe_status kfe_i_landmark_features(kfe_context *ctx, const kfe_i_gram *gram, kfe
  * are computed first, and then approximated by least squares on the landmark operator of the weighted sum. With all examples as
  * landmarks they are met exactly.
  */
-kfe_status kfe_i_weighted_features(kfe_context *ctx, const kfe_i_problem *problem, kfe_i_solution *solution,
+kfe_status kfe_i_weighted_features(kfe_context *ctx, const kfe_i_fit_source *source, kfe_i_solution *solution,
                                    double **features);
 kfe_status kfe_i_approximate_features(const kfe_i_gram *gram, const double *features,
                                       kfe_i_solution *solution);

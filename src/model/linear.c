@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
 
 void kfe_i_linear_map_free(kfe_i_linear_map *map)
 {
@@ -31,31 +31,10 @@ int64_t kfe_i_model_all_cols(const kfe_model *model)
 
 /* ---- which models are linear ---- */
 
-static int is_dot_product(const kfe_i_kernel *kernel)
-{
-    return kernel->def->base == KFE_BASE_DOT && !kernel->def->map;
-}
-
-int kfe_i_kernels_are_linear(const kfe_i_kernel_list *kernels)
-{
-    for (int64_t m = 0; m < kernels->count; m++)
-        if (!is_dot_product(&kernels->items[m]))
-            return 0;
-    return 1;
-}
-
-int kfe_i_model_has_map(const kfe_model *model)
-{
-    for (int v = 0; v < model->view_count; v++)
-        if (model->views[v].scaler.map.values)
-            return 1;
-    return 0;
-}
-
 const char *kfe_i_features_not_linear(const kfe_model *model)
 {
     if (kfe_i_model_has_map(model))
-        return "a metric comes between its columns and its kernel";
+        return "a learned distance comes between its columns and its kernel";
     if (model->projector == KFE_PROJECT_LOCAL)
         return "a localized model is not linear in the columns";
     if (model->projector == KFE_PROJECT_TREE)
@@ -73,7 +52,7 @@ const char *kfe_i_outputs_not_linear(const kfe_model *model)
         return "the model gives features only";
     if (predictor->kind == KFE_PREDICTOR_NEIGHBOURS)
         return "its nearest neighbours are not linear in the columns";
-    if (predictor->kind == KFE_PREDICTOR_EXPANSION && !is_dot_product(&predictor->kernel))
+    if (predictor->kind == KFE_PREDICTOR_EXPANSION && !kfe_i_kernel_is_dot_product(&predictor->kernel))
         return "the kernel of its learner is not linear in the features";
     return NULL;
 }

@@ -16,10 +16,6 @@ typedef struct kfe_i_linear_map {
 void kfe_i_linear_map_free(kfe_i_linear_map *map);
 /* The columns of all views. */
 int64_t kfe_i_model_all_cols(const kfe_model *model);
-/* Whether all kernels are plain dot products. */
-int kfe_i_kernels_are_linear(const kfe_i_kernel_list *kernels);
-/* Whether a metric (data/map.h) mixes the scaled columns of a view. */
-int kfe_i_model_has_map(const kfe_model *model);
 /* Why the features are not linear in the scaled columns; NULL: they are. */
 const char *kfe_i_features_not_linear(const kfe_model *model);
 /* The same for the outputs, given that the features are linear. */

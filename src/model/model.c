@@ -57,6 +57,7 @@ void kfe_model_free(kfe_model *model)
     kfe_i_division_free(&model->division);
     kfe_i_free(ctx, model->target.class_names);
     kfe_i_free(ctx, model->origin.label_name);
+    kfe_i_free(ctx, model->origin.id_name);
     kfe_i_free(ctx, model->views);
     kfe_i_free(ctx, model->coefficients);
     kfe_i_free(ctx, model->offset);
@@ -66,11 +67,16 @@ void kfe_model_free(kfe_model *model)
     kfe_i_free(ctx, model->origin.version);
     kfe_i_free(ctx, model->learner);
     kfe_i_free(ctx, model->learner_params);
-    kfe_i_predictor_free(&model->predictor);
-    kfe_i_local_free(model->local);
-    kfe_i_tree_free(model->tree);
-    kfe_i_moments_free(&model->moments);
-    kfe_i_calibration_free(&model->calibration);
+    if (model->learner) {
+        kfe_i_predictor_free(&model->predictor);
+        kfe_i_calibration_free(&model->calibration);
+    }
+    if (model->local)
+        kfe_i_local_free(model->local);
+    if (model->tree)
+        kfe_i_tree_free(model->tree);
+    if (model->moments.dim > 0)
+        kfe_i_moments_free(&model->moments);
     kfe_i_free(ctx, model);
 }
 
@@ -162,15 +168,15 @@ cleanup:
     return status;
 }
 
-static void take_landmarks(kfe_model *model, kfe_i_solution *solution)
+static void take_points(kfe_model *model, kfe_i_solution *solution)
 {
     for (int v = 0; v < model->view_count; v++) {
-        model->views[v].support = solution->landmarks[v];
-        memset(&solution->landmarks[v], 0, sizeof solution->landmarks[v]);
+        model->views[v].support = solution->points[v];
+        memset(&solution->points[v], 0, sizeof solution->points[v]);
     }
 }
 
-int kfe_i_model_has_landmarks(const kfe_model *model, int view)
+int kfe_i_model_reads_support(const kfe_model *model, int view)
 {
     for (int64_t m = 0; model->local && m < model->local->part_count; m++)
         if (model->local->parts[m].mapped && model->kernels.items[m].view == view)
@@ -178,18 +184,18 @@ int kfe_i_model_has_landmarks(const kfe_model *model, int view)
     return 0;
 }
 
-kfe_status kfe_i_model_take_landmarks(kfe_model *model, const kfe_i_table *train)
+kfe_status kfe_i_model_take_support(kfe_model *model, const kfe_i_table *train)
 {
     kfe_status status = KFE_OK;
 
     for (int v = 0; v < model->view_count; v++) {
-        kfe_i_table *landmarks = &model->views[v].support;
-        if (!kfe_i_model_has_landmarks(model, v))
+        kfe_i_table *support = &model->views[v].support;
+        if (!kfe_i_model_reads_support(model, v))
             continue;
         if (kfe_i_kernel_list_given(&model->kernels, v))
-            KFE_TRY(column_numbers(model->ctx, NULL, model->origin.train_rows, landmarks));
+            KFE_TRY(column_numbers(model->ctx, NULL, model->origin.train_rows, support));
         else
-            KFE_TRY(kfe_i_table_copy(model->ctx, &train[v], landmarks));
+            KFE_TRY(kfe_i_table_copy(model->ctx, &train[v], support));
     }
 cleanup:
     return status;
@@ -220,7 +226,7 @@ static kfe_status adopt_local(kfe_model *model, kfe_i_solution *solution, const 
     model->support_index = solution->index;
     solution->local = NULL;
     solution->index = NULL;
-    return kfe_i_model_take_landmarks(model, train);
+    return kfe_i_model_take_support(model, train);
 }
 
 kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_kernel_list *kernels,
@@ -250,8 +256,8 @@ kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_k
         model->rows = solution->rows;
         model->tree = solution->tree;
         solution->tree = NULL;
-        if (solution->kind == KFE_SOLUTION_LANDMARKS)
-            take_landmarks(model, solution);
+        if (solution->kind == KFE_SOLUTION_POINTS)
+            take_points(model, solution);
     }
 cleanup:
     return status;
@@ -262,6 +268,14 @@ cleanup:
 const char *kfe_model_method(const kfe_model *model)
 {
     return model->method;
+}
+
+const char *kfe_model_plain_learner(const kfe_model *model)
+{
+    int on_columns = model->projector == KFE_PROJECT_IDENTITY;
+    int on_kernel = model->learner && model->predictor.kind == KFE_PREDICTOR_DIRECT;
+
+    return strcmp(model->method, "none") == 0 && (on_columns || on_kernel) ? model->learner : NULL;
 }
 
 int64_t kfe_model_dim(const kfe_model *model)
@@ -348,7 +362,7 @@ kfe_task kfe_model_task(const kfe_model *model)
 
 int64_t kfe_model_label_column(const kfe_model *model)
 {
-    return model->origin.label_column;
+    return model->origin.label_place.column;
 }
 
 int64_t kfe_model_outputs(const kfe_model *model)
@@ -454,4 +468,78 @@ kfe_status kfe_model_bind_kernel(kfe_context *ctx, kfe_model *model, const char 
 
     bound |= bind_list(&model->given.kernels, name, kernel, user);
     return bound ? KFE_OK : kfe_i_fail(ctx, KFE_EINVAL, "the model has no user kernel named '%s'", name);
+}
+
+/* ---- what a model is ---- */
+
+int kfe_i_projector_has_kernels(kfe_i_projector projector)
+{
+    return projector != KFE_PROJECT_LINEAR && projector != KFE_PROJECT_IDENTITY;
+}
+
+int64_t kfe_i_model_blocks(const kfe_model *model)
+{
+    return model->projector == KFE_PROJECT_VIEWS ? model->view_count : 1;
+}
+
+int kfe_i_kernel_is_dot_product(const kfe_i_kernel *kernel)
+{
+    return kernel->def->base == KFE_BASE_DOT && !kernel->def->map;
+}
+
+int kfe_i_kernels_are_linear(const kfe_i_kernel_list *kernels)
+{
+    for (int64_t m = 0; m < kernels->count; m++)
+        if (!kfe_i_kernel_is_dot_product(&kernels->items[m]))
+            return 0;
+    return 1;
+}
+
+int kfe_i_model_has_map(const kfe_model *model)
+{
+    for (int v = 0; v < model->view_count; v++)
+        if (model->views[v].scaler.map.values)
+            return 1;
+    return 0;
+}
+
+static const char *const task_names[] = {
+    [KFE_TASK_NONE] = "none", [KFE_TASK_CLASSES] = "classes", [KFE_TASK_REAL] = "real"};
+static const char *const projector_names[] = {
+    [KFE_PROJECT_KERNEL] = "kernel", [KFE_PROJECT_LINEAR] = "linear", [KFE_PROJECT_IDENTITY] = "identity",
+    [KFE_PROJECT_LOCAL] = "local",   [KFE_PROJECT_TREE] = "tree",     [KFE_PROJECT_VIEWS] = "views"};
+
+/* -1 if `name` is NULL or not in the list. */
+static int index_of(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; name && i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+const char *kfe_i_task_name(kfe_task task)
+{
+    return task_names[task];
+}
+
+const char *kfe_i_projector_name(kfe_i_projector projector)
+{
+    return projector_names[projector];
+}
+
+int kfe_i_task_find(const char *name, kfe_task *out)
+{
+    int index = index_of(task_names, sizeof task_names / sizeof *task_names, name);
+
+    *out = index < 0 ? KFE_TASK_NONE : (kfe_task)index;
+    return index >= 0;
+}
+
+int kfe_i_projector_find(const char *name, kfe_i_projector *out)
+{
+    int index = index_of(projector_names, sizeof projector_names / sizeof *projector_names, name);
+
+    *out = index < 0 ? KFE_PROJECT_KERNEL : (kfe_i_projector)index;
+    return index >= 0;
 }

@@ -4,11 +4,11 @@
 #define KFE_MODEL_MODEL_H
 
 #include "data/data.h"
-#include "data/scale.h"
+#include "data/prepare/scale.h"
 #include "learn/calibration.h"
 #include "learn/learner.h"
 #include "method/method.h"
-#include "model/moments.h"
+#include "method/shared/moments.h"
 
 /* One view of the training data, as the model keeps it. */
 typedef struct kfe_i_model_view {
@@ -18,7 +18,7 @@ typedef struct kfe_i_model_view {
     int strings;
     kfe_i_encoding encoding; /* of text columns, which `cols` counts as they are after encoding */
     kfe_i_scaler scaler;
-    /* Support examples of kernel projectors or landmarks of localized ones, scaled; else empty. */
+    /* Support examples, scaled; else empty. */
     kfe_i_table support;
 } kfe_i_model_view;
 
@@ -32,18 +32,16 @@ typedef enum kfe_i_projector {
 } kfe_i_projector;
 
 /* Whether the projector evaluates kernels with support examples. */
-static inline int kfe_i_projector_has_kernels(kfe_i_projector projector)
-{
-    return projector != KFE_PROJECT_LINEAR && projector != KFE_PROJECT_IDENTITY;
-}
+int kfe_i_projector_has_kernels(kfe_i_projector projector);
 
 /* Where a model comes from. */
 typedef struct kfe_i_origin {
     char *version; /* of the kfe that fitted it */
     int64_t train_rows;
-    uint64_t fingerprint; /* of the training data (data/fingerprint.h); 0: not known */
-    char *label_name;     /* the header of the label in the training file, or NULL */
-    int64_t label_column; /* of the training file, from 1; 0: not known */
+    uint64_t fingerprint;          /* of the training data (data/rows/fingerprint.h); 0: not known */
+    char *label_name;              /* the header of the label in the training file, or NULL */
+    char *id_name;                 /* the header of the column that named the rows there, or NULL */
+    kfe_i_label_place label_place; /* in the training file */
 } kfe_i_origin;
 
 /* The part of the spec that a fit changes, as it was given: refit.c makes the spec again from it. */
@@ -100,25 +98,35 @@ struct kfe_model {
 };
 
 /* How many blocks of rows × dim the coefficients have. */
-static inline int64_t kfe_i_model_blocks(const kfe_model *model)
-{
-    return model->projector == KFE_PROJECT_VIEWS ? model->view_count : 1;
-}
+int64_t kfe_i_model_blocks(const kfe_model *model);
+/* Whether a kernel, or each of the list, is a plain dot product. */
+int kfe_i_kernel_is_dot_product(const kfe_i_kernel *kernel);
+int kfe_i_kernels_are_linear(const kfe_i_kernel_list *kernels);
+/* Whether a learned distance (data/table/map.h) mixes the scaled columns of a view. */
+int kfe_i_model_has_map(const kfe_model *model);
+
+/* Names in model files and reports: "none", "classes" or "real" */
+const char *kfe_i_task_name(kfe_task task);
+/* "kernel", "linear", "identity", "local", "tree" or "views" */
+const char *kfe_i_projector_name(kfe_i_projector projector);
+/* The reverse; 0 if no task or projector has this name (NULL included). */
+int kfe_i_task_find(const char *name, kfe_task *out);
+int kfe_i_projector_find(const char *name, kfe_i_projector *out);
 
 /* A zeroed model with `views` zeroed views. */
 kfe_status kfe_i_model_new(kfe_context *ctx, int views, kfe_model **out);
 
-/* Takes coefficients, records and landmarks out of the solution and the support set out of the (scaled)
+/* Takes coefficients, records and synthetic points out of the solution and the support set out of the (scaled)
  * training tables; examples whose coefficients are all zero are not kept. `kernels` is moved into the model, and so is a table
  * that the fit owns and that is all support.
  */
 kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_kernel_list *kernels,
                              kfe_i_table *train);
 
-/* The landmarks of the parts that are mapped, out of the (scaled) training tables. */
-kfe_status kfe_i_model_take_landmarks(kfe_model *model, const kfe_i_table *train);
-/* Whether a localized model reads landmarks of this view. */
-int kfe_i_model_has_landmarks(const kfe_model *model, int view);
+/* Localized models: the support of the parts that are mapped, out of the (scaled) training tables. */
+kfe_status kfe_i_model_take_support(kfe_model *model, const kfe_i_table *train);
+/* Whether a localized model reads the training examples of this view. */
+int kfe_i_model_reads_support(const kfe_model *model, int view);
 
 /* Fails if the data does not fit the model's views, or has a value that is not finite and not filled in. */
 kfe_status kfe_i_model_check(kfe_context *ctx, const kfe_model *model, const kfe_data *data);
@@ -139,15 +147,17 @@ double kfe_i_model_row_work(const kfe_model *model);
 /* A model applied to rows that are checked and scaled already. */
 typedef struct kfe_i_ready {
     const kfe_model *model;
-    kfe_i_table *scaled;   /* one per view */
-    kfe_i_table *supports; /* one per view, borrowed from the model */
+    kfe_i_table *scaled;     /* one per view */
+    kfe_i_table *supports;   /* one per view, borrowed from the model */
+    const kfe_i_view *given; /* the views as they were given, for messages; NULL: not known */
+    int64_t first_row;       /* rows before these, for messages */
 } kfe_i_ready;
 
 /* Sets the supports, given room for them. */
 void kfe_i_ready_supports(kfe_i_ready *ready);
-/* out (rows × dim) = the features of the rows. */
+/* out (rows × dim) = the features of the rows. Fails if one is not finite: new data may hold larger values than training data. */
 kfe_status kfe_i_ready_features(kfe_context *ctx, const kfe_i_ready *ready, double *out);
-/* out (rows × predictor.outputs) = their decision values; `features` is room for rows × dim numbers. */
+/* out (rows × predictor.outputs) = their decision values; `features` is room for rows × dim numbers. Fails as the features do. */
 kfe_status kfe_i_ready_outputs(kfe_context *ctx, const kfe_i_ready *ready, double *features, double *out);
 /* What an output of the predictor decides: "a", "a : b", or "target 1"; the caller frees the name. */
 kfe_status kfe_i_output_name(kfe_context *ctx, const kfe_model *model, int64_t index, char **out);

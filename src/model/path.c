@@ -71,7 +71,7 @@ static kfe_status all_coefficients(kfe_context *ctx, const kfe_model *model, dou
     KFE_TRY(kfe_i_moments_factor(ctx, m, penalty_of(model), &factor));
     KFE_ALLOC(ctx, one, width);
     for (int64_t count = 1; count <= m->dim; count++) {
-        KFE_TRY(kfe_i_checkpoint(ctx, "solving least squares", count, m->dim));
+        KFE_TRY(kfe_i_progress(ctx, "solving least squares", count, m->dim));
         kfe_i_moments_regress(m, factor, count, one);
         for (int64_t a = 0; a < m->dim; a++)
             memcpy(all + a * width + (count - 1) * m->targets, one + a * m->targets,

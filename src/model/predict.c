@@ -4,22 +4,7 @@
 
 #include "core/memory.h"
 #include "model/arrange.h"
-#include "model/overflow.h"
-
-/* Fails if features or outputs are not finite. `data` has the model's views in their order. */
-static kfe_status refuse_overflow(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
-                                  const kfe_matrix *computed)
-{
-    int64_t row = kfe_i_find_overflow(computed->values, computed->rows, computed->cols);
-    kfe_i_largest largest = {0};
-
-    if (row < 0)
-        return KFE_OK;
-    for (int v = 0; v < data->view_count; v++)
-        kfe_i_largest_add(&largest, kfe_i_view_shown(&data->views[v]), &data->views[v].table,
-                          &model->views[v].scaler, row);
-    return kfe_i_refuse_overflow(ctx, &largest, kfe_i_view_shown(&data->views[0]), data->first_row + row);
-}
+#include "model/model.h"
 
 static kfe_status new_matrix(kfe_context *ctx, int64_t rows, int64_t cols, kfe_matrix *out)
 {
@@ -43,7 +28,6 @@ kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const kfe_dat
     KFE_TRY(kfe_i_arrange(ctx, model, data, &arranged));
     KFE_TRY(new_matrix(ctx, kfe_data_rows(data), model->dim, out));
     KFE_TRY(kfe_i_model_project(ctx, model, &arranged, out->values));
-    KFE_TRY(refuse_overflow(ctx, model, &arranged, out));
 cleanup:
     kfe_i_arrange_free(&arranged);
     if (status != KFE_OK)
@@ -78,7 +62,6 @@ kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const kfe_data 
     KFE_TRY(new_matrix(ctx, rows, model->predictor.outputs, &outputs));
     KFE_TRY(new_matrix(ctx, rows, model->predictor.classes ? 1 : model->predictor.outputs, predictions));
     KFE_TRY(kfe_i_model_outputs(ctx, model, &arranged, outputs.values));
-    KFE_TRY(refuse_overflow(ctx, model, &arranged, &outputs));
     kfe_i_predictor_answers(&model->predictor, outputs.values, rows, predictions->values);
     if (scores) {
         *scores = outputs;

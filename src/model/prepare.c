@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "model/metric_file.h"
+#include "model/distance_file.h"
+
+/* Ranges that differ by less need no explanation. */
+enum { RATIO_WORTH_SAYING = 3 };
 
 static kfe_status check_magnitude(kfe_context *ctx, const kfe_i_view *view, const kfe_i_table *scaled)
 {
@@ -39,22 +42,43 @@ int kfe_i_auto_scales_view(const kfe_i_kernel_list *kernels, const kfe_data *dat
     return 1;
 }
 
+/* Says what was decided and why; nothing if the ranges are so much alike that nobody asks. */
+static void log_ranges(kfe_context *ctx, const kfe_i_view *view, const kfe_i_ranges *ranges)
+{
+    const char *shown = kfe_i_view_shown(view);
+
+    if (ranges->ratio <= RATIO_WORTH_SAYING)
+        return;
+    if (kfe_i_scale_by_ranges(ranges) == KFE_SCALE_STANDARD)
+        kfe_i_log(
+            ctx, KFE_LOG_NOTICE,
+            "%s: the ranges of the columns differ by a factor of %.3g, so the columns are standardised; "
+            "{scale=none} leaves them as they are",
+            shown, ranges->ratio);
+    else if (ranges->few_rows)
+        kfe_i_log(ctx, KFE_LOG_NOTICE,
+                  "%s: the ranges of the columns differ by a factor of %.3g, but there are more columns than "
+                  "different rows, as with genes or spectra in one unit, so they are left as they are; "
+                  "{scale=standard} standardises them",
+                  shown, ranges->ratio);
+    else
+        kfe_i_log(ctx, KFE_LOG_NOTICE,
+                  "%s: the ranges of the columns differ by a factor of %.3g, as within one unit, so they are "
+                  "left as they are; {scale=standard} standardises them",
+                  shown, ranges->ratio);
+}
+
 kfe_status kfe_i_log_auto_scaling(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_data *data)
 {
     kfe_status status = KFE_OK;
-    double ratio = 1;
+    kfe_i_ranges ranges;
 
     for (int v = 0; v < data->view_count; v++) {
         if (!kfe_i_auto_scales_view(kernels, data, v))
             continue;
         kfe_i_table weighted = kfe_i_weighted_rows(&data->views[v].table, &data->target);
-        KFE_TRY(kfe_i_spread_ratio(ctx, &weighted, NULL, kfe_data_rows(data), &ratio));
-        if (ratio > KFE_SCALE_RATIO)
-            kfe_i_log(
-                ctx, KFE_LOG_NOTICE,
-                "%s: the standard deviations of the columns differ by a factor of %.3g, so the columns are "
-                "standardised; {scale=none} leaves them as they are",
-                kfe_i_view_shown(&data->views[v]), ratio);
+        KFE_TRY(kfe_i_ranges_find(ctx, &weighted, NULL, kfe_data_rows(data), &ranges));
+        log_ranges(ctx, &data->views[v], &ranges);
     }
 cleanup:
     return status;
@@ -71,38 +95,39 @@ static kfe_i_scale_kind kind_for_view(int kind, const kfe_i_kernel_list *kernels
     return (kfe_i_scale_kind)kind;
 }
 
-/* Refuses data that a metric cannot be applied to. */
-static kfe_status check_metric(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_data *data,
-                               const kfe_i_map *map)
+/* Refuses data to which a learned distance cannot be applied. */
+static kfe_status check_distance(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_data *data,
+                                 const kfe_i_map *map)
 {
     const kfe_i_table *table = &data->views[0].table;
 
     if (data->view_count != 1)
-        return kfe_i_fail(ctx, KFE_EINVAL, "{metric} is for one table, but %d were given", data->view_count);
+        return kfe_i_fail(ctx, KFE_EINVAL, "{distance} is for one table, but %d were given",
+                          data->view_count);
     if (table->kind == KFE_TABLE_TEXT || kfe_i_kernel_list_given(kernels, 0) > 0)
         return kfe_i_fail(ctx, KFE_EINVAL,
-                          "{metric} is for columns of numbers, not for strings or kernel matrices");
+                          "{distance} is for columns of numbers, not for strings or kernel matrices");
     if (table->cols != map->rows)
-        return kfe_i_fail(ctx, KFE_EINPUT, "%s: the data has %lld columns, but {metric} is for %lld",
+        return kfe_i_fail(ctx, KFE_EINPUT, "%s: the data has %lld columns, but {distance} is for %lld",
                           kfe_i_view_shown(&data->views[0]), (long long)table->cols, (long long)map->rows);
     return KFE_OK;
 }
 
 /* Gives the scaler the map, and the scaling that the map was learned on. */
-static void take_metric(kfe_i_scaler *metric, kfe_i_scaler *scaler)
+static void take_distance(kfe_i_scaler *distance, kfe_i_scaler *scaler)
 {
     kfe_context *ctx = scaler->ctx;
 
-    if (metric->cols > 0) {
+    if (distance->cols > 0) {
         kfe_i_free(ctx, scaler->shift);
         kfe_i_free(ctx, scaler->factor);
-        scaler->kind = metric->kind;
-        scaler->shift = metric->shift;
-        scaler->factor = metric->factor;
-        metric->shift = metric->factor = NULL;
+        scaler->kind = distance->kind;
+        scaler->shift = distance->shift;
+        scaler->factor = distance->factor;
+        distance->shift = distance->factor = NULL;
     }
-    scaler->map = metric->map;
-    memset(&metric->map, 0, sizeof metric->map);
+    scaler->map = distance->map;
+    memset(&distance->map, 0, sizeof distance->map);
 }
 
 kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_kernel_list *kernels,
@@ -110,19 +135,19 @@ kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_ke
                              kfe_i_table *scaled)
 {
     kfe_status status = KFE_OK;
-    kfe_i_scaler metric = {0};
+    kfe_i_scaler distance = {0};
 
-    if (kfe_i_metric_is_file(how.metric)) {
-        KFE_TRY(kfe_i_metric_read(ctx, how.metric, &metric));
-        KFE_TRY(check_metric(ctx, kernels, train, &metric.map));
+    if (kfe_i_distance_is_file(how.distance)) {
+        KFE_TRY(kfe_i_distance_read(ctx, how.distance, &distance));
+        KFE_TRY(check_distance(ctx, kernels, train, &distance.map));
     }
     for (int v = 0; v < data->view_count; v++) {
         const kfe_i_table *table = &data->views[v].table;
         kfe_i_table weighted = kfe_i_weighted_rows(&train->views[v].table, &train->target);
         KFE_TRY(kfe_i_fill_scaler_learn(ctx, kind_for_view(how.kind, kernels, train, v), &weighted,
                                         &train->views[v].gaps, &scalers[v]));
-        if (metric.map.values)
-            take_metric(&metric, &scalers[v]);
+        if (distance.map.values)
+            take_distance(&distance, &scalers[v]);
         if (how.keeps_singles && kfe_i_scaler_keeps_single(&scalers[v], table))
             kfe_i_scaler_apply_lazily(&scalers[v], table, &scaled[v]);
         else
@@ -131,7 +156,7 @@ kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_ke
             KFE_TRY(check_magnitude(ctx, &data->views[v], &scaled[v]));
     }
 cleanup:
-    kfe_i_scaler_free(&metric);
+    kfe_i_scaler_free(&distance);
     return status;
 }
 
@@ -146,4 +171,9 @@ kfe_status kfe_i_resolve_kernels(kfe_context *ctx, const kfe_data *train, const 
             return kfe_i_fail_prefix(ctx, status, kfe_i_view_shown(&train->views[kernel->view]));
     }
     return KFE_OK;
+}
+
+int kfe_i_distance_is_file(const char *distance)
+{
+    return kfe_i_word_index(KFE_DISTANCE_WORDS, distance) < 0;
 }

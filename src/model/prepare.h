@@ -4,7 +4,7 @@
 #define KFE_MODEL_PREPARE_H
 
 #include "data/data.h"
-#include "data/scale.h"
+#include "data/prepare/scale.h"
 #include "kernel/kernel.h"
 #include "model/spec.h"
 
@@ -14,12 +14,12 @@
 /* Whether scale=auto may standardise a view: it is a dense table, and its kernels depend on distances or dot products
  * of rows that may be negative. */
 int kfe_i_auto_scales_view(const kfe_i_kernel_list *kernels, const kfe_data *data, int view);
-/* Logs which views scale=auto standardises; `data` is what the scaling is learned on. */
+/* Logs what scale=auto decides about each view, and why; `data` is what the scaling is learned on. */
 kfe_status kfe_i_log_auto_scaling(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_data *data);
 
 /* Learns what to fill in for missing values and the scaling of each view on the rows of `train` and applies it to the rows of `data`:
  *   kernels          bound to the views: they decide where `auto` may scale
- *   how              the scaling, and a metric from a file, which is for one view of numbers and becomes the map of its scaler
+ *   how              the scaling, and a learned distance from a file, which is for one view of numbers and becomes the map of its scaler
  *   scalers[views]   what was learned; free each also after a failure
  *   scaled[views]    zeroed before; borrowed from `data` where nothing is scaled
  * Strings are not scaled. Data in single precision becomes double unless `how` keeps it. */
@@ -30,5 +30,8 @@ kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_ke
 /* Resolves names such as gamma=scale on the scaled training rows. `train` is for messages. */
 kfe_status kfe_i_resolve_kernels(kfe_context *ctx, const kfe_data *train, const kfe_i_table *scaled,
                                  kfe_i_kernel_list *kernels);
+
+/* Whether the value of {distance} names a file; else it is one of KFE_DISTANCE_WORDS (method/source.h). */
+int kfe_i_distance_is_file(const char *distance);
 
 #endif

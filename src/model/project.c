@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one transform: scale, multiply with the kernel (or the columns), subtract the offset. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/cluster.h"
 #include "core/invariant.h"
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
+#include "data/rows/fingerprint.h"
 #include "gram/device/expand.h"
+#include "linalg/linalg.h"
+#include "model/identity.h"
 #include "model/linear.h"
 #include "model/model.h"
+#include "model/overflow.h"
 
 /* Columns in another order would be mistaken for each other silently. */
 static kfe_status check_names(kfe_context *ctx, const kfe_i_model_view *expected, const kfe_i_view *given)
@@ -37,7 +41,7 @@ static kfe_status check_view(kfe_context *ctx, const kfe_i_model_view *expected,
         return kfe_i_fail(
             ctx, KFE_EINPUT,
             "%s: the model was fitted on %lld columns, but the data has %lld; give the same columns in the "
-            "same order (see {label} if one of them is the label)",
+            "same order (see {label} if one of them is the label, {id} and {drop} if one is no feature)",
             kfe_i_view_shown(given), (long long)expected->cols, (long long)given->table.cols);
     return check_names(ctx, expected, given);
 }
@@ -100,6 +104,8 @@ static kfe_status prepare(kfe_context *ctx, const kfe_model *model, const kfe_da
     KFE_ALLOC_ZERO(ctx, ready->supports, model->view_count);
     KFE_TRY(kfe_i_model_scale(ctx, model, data, ready->scaled));
     kfe_i_ready_supports(ready);
+    ready->given = data->views;
+    ready->first_row = data->first_row;
 cleanup:
     return status;
 }
@@ -121,7 +127,7 @@ void kfe_i_ready_supports(kfe_i_ready *ready)
 static kfe_i_local_data local_data(const kfe_i_ready *ready)
 {
     return (kfe_i_local_data){
-        .kernels = &ready->model->kernels, .views = ready->scaled, .landmarks = ready->supports};
+        .kernels = &ready->model->kernels, .views = ready->scaled, .support = ready->supports};
 }
 
 static kfe_status project(kfe_context *ctx, const kfe_i_ready *ready, double *out)
@@ -156,28 +162,34 @@ static kfe_status project(kfe_context *ctx, const kfe_i_ready *ready, double *ou
 
 kfe_status kfe_i_ready_features(kfe_context *ctx, const kfe_i_ready *ready, double *out)
 {
+    int64_t rows = ready->scaled[0].rows;
     kfe_status status = project(ctx, ready, out);
 
-    if (status == KFE_OK)
-        subtract_offset(ready->model, ready->scaled[0].rows, out);
-    return status;
+    if (status != KFE_OK)
+        return status;
+    subtract_offset(ready->model, rows, out);
+    return kfe_i_refuse_overflow(ctx, ready, out, rows, ready->model->dim);
 }
 
 kfe_status kfe_i_ready_outputs(kfe_context *ctx, const kfe_i_ready *ready, double *features, double *out)
 {
+    kfe_status status = KFE_OK;
     const kfe_model *model = ready->model;
     kfe_i_table table = {.kind = KFE_TABLE_DENSE, .values = features};
     kfe_i_local_data local = local_data(ready);
 
     /* The decision values of a localized model are not made from the features that it shows. */
-    if (model->projector == KFE_PROJECT_LOCAL && model->predictor.kind == KFE_PREDICTOR_DIRECT)
-        return kfe_i_local_outputs(ctx, model->local, &local, out);
-    kfe_status status = kfe_i_ready_features(ctx, ready, features);
-    if (status != KFE_OK)
-        return status;
     table.rows = ready->scaled[0].rows;
     table.cols = table.stride = model->dim;
-    return kfe_i_predictor_outputs(ctx, &model->predictor, &table, out);
+    if (model->projector == KFE_PROJECT_LOCAL && model->predictor.kind == KFE_PREDICTOR_DIRECT) {
+        KFE_TRY(kfe_i_local_outputs(ctx, model->local, &local, out));
+    } else {
+        KFE_TRY(kfe_i_ready_features(ctx, ready, features));
+        KFE_TRY(kfe_i_predictor_outputs(ctx, &model->predictor, &table, out));
+    }
+    KFE_TRY(kfe_i_refuse_overflow(ctx, ready, out, table.rows, model->predictor.outputs));
+cleanup:
+    return status;
 }
 
 /* Rows per block when single precision is converted. */
@@ -233,7 +245,18 @@ static int is_divided(const kfe_context *ctx, const kfe_data *data)
     for (int v = 0; v < data->view_count; v++)
         if (data->views[v].gaps.row_start)
             return 0; /* they count the rows of the whole table */
-    return kfe_i_ranks(ctx) > 1 && kfe_data_rows(data) >= DIVIDED_ROWS;
+    return kfe_i_processes(ctx) > 1 && kfe_data_rows(data) >= DIVIDED_ROWS;
+}
+
+/* Rows of two models or of two tables must not come together. */
+static kfe_status check_same_model(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
+{
+    char text[160];
+    int64_t count = model->coefficients ? kfe_i_model_blocks(model) * model->rows * model->dim : 0;
+
+    (void)snprintf(text, sizeof text, "%.80s dim=%lld model=%016llx", model->method, (long long)model->dim,
+                   (unsigned long long)kfe_i_numbers_fingerprint(model->coefficients, count));
+    return kfe_i_check_same_call(ctx, &(kfe_i_call){.name = "apply", .options = text}, data);
 }
 
 /* Every process computes its rows, and gets those of the others. */
@@ -244,9 +267,11 @@ static kfe_status by_processes(kfe_context *ctx, const kfe_model *model, const k
     kfe_data own = *data;
     kfe_i_share share = kfe_i_own_share(ctx);
     int64_t rows = kfe_data_rows(data);
-    int64_t first = kfe_i_share_begin(rows, share.rank, share.ranks);
-    int64_t count = kfe_i_share_begin(rows, share.rank + 1, share.ranks) - first;
+    int64_t first = kfe_i_share_begin(rows, share.part, share.parts);
+    int64_t count = kfe_i_share_begin(rows, share.part + 1, share.parts) - first;
 
+    own.views = NULL;
+    KFE_TRY(check_same_model(ctx, model, data));
     KFE_ALLOC(ctx, own.views, data->view_count);
     for (int v = 0; v < data->view_count; v++) {
         own.views[v] = data->views[v];
@@ -285,18 +310,35 @@ kfe_status kfe_i_model_features(kfe_context *ctx, const kfe_model *model, const 
 {
     kfe_status status = KFE_OK;
 
-    if (model->projector == KFE_PROJECT_IDENTITY) /* of one view: sparse columns stay sparse */
-        return kfe_i_model_scale(ctx, model, data, out);
+    if (model->projector == KFE_PROJECT_IDENTITY) { /* of one view: sparse columns stay sparse */
+        KFE_TRY(kfe_i_model_scale(ctx, model, data, out));
+        return kfe_i_refuse_scaled(ctx, kfe_i_view_shown(&data->views[0]), data->first_row, out);
+    }
     KFE_TRY(kfe_i_table_new_dense(ctx, kfe_data_rows(data), model->dim, out));
     KFE_TRY(kfe_i_model_project(ctx, model, data, out->values));
 cleanup:
     return status;
 }
 
+/* The features of the identity stay sparse. */
+static kfe_status identity_outputs(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                                   double *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table scaled = {0};
+    const kfe_i_ready ready = {model, &scaled, NULL, data->views, data->first_row};
+
+    KFE_TRY(kfe_i_model_features(ctx, model, data, &scaled));
+    KFE_TRY(kfe_i_predictor_outputs(ctx, &model->predictor, &scaled, out));
+    KFE_TRY(kfe_i_refuse_overflow(ctx, &ready, out, scaled.rows, model->predictor.outputs));
+cleanup:
+    kfe_i_table_free(&scaled);
+    return status;
+}
+
 kfe_status kfe_i_model_outputs(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_table sparse = {0};
     kfe_i_ready ready = {0};
     double *features = NULL;
 
@@ -304,18 +346,14 @@ kfe_status kfe_i_model_outputs(kfe_context *ctx, const kfe_model *model, const k
         return by_processes(ctx, model, data, kfe_i_model_outputs, model->predictor.outputs, out);
     if (is_computed_by_blocks(data))
         return by_blocks(ctx, model, data, kfe_i_model_outputs, model->predictor.outputs, out);
-    if (model->projector == KFE_PROJECT_IDENTITY) {
-        KFE_TRY(kfe_i_model_features(ctx, model, data, &sparse));
-        KFE_TRY(kfe_i_predictor_outputs(ctx, &model->predictor, &sparse, out));
-        goto cleanup;
-    }
+    if (model->projector == KFE_PROJECT_IDENTITY)
+        return identity_outputs(ctx, model, data, out);
     KFE_ALLOC(ctx, features, kfe_data_rows(data) * model->dim);
     KFE_TRY(prepare(ctx, model, data, &ready));
     KFE_TRY(kfe_i_ready_outputs(ctx, &ready, features, out));
 cleanup:
     release(ctx, &ready);
     kfe_i_free(ctx, features);
-    kfe_i_table_free(&sparse);
     return status;
 }
 

@@ -7,9 +7,11 @@
 
 #include "core/memory.h"
 #include "core/param.h"
-#include "data/encode.h"
 #include "data/read/read.h"
-#include "data/views.h"
+#include "data/read/source.h"
+#include "data/set/encode.h"
+#include "data/set/views.h"
+#include "data/target/classes.h"
 #include "model/arrange.h"
 
 /* One file and the name of its view. */
@@ -24,9 +26,8 @@ typedef struct reading {
     const kfe_model *model;
     file *files;
     int count;
-    int label_is_given; /* the caller says where the label is */
-    int missing;        /* what the caller says about missing values; KFE_MISSING_KEEP: nothing */
-    char *options;      /* what the model says, then the caller's */
+    int missing;   /* what the caller says about missing values; KFE_MISSING_KEEP: nothing */
+    char *options; /* what the model says, then the caller's */
     /* what the model expects, and what that points at */
     kfe_i_expected expected;
     kfe_i_expected_view *views;
@@ -96,32 +97,50 @@ cleanup:
     return status;
 }
 
-/* Where the label stood, unless it was the last column, which the reader takes by itself. */
-static void put_columns(const reading *r, kfe_i_text *options)
+/* The features that the file with the label should have before encoding; 0: not known. */
+static int64_t features_of_last(const reading *r)
 {
     const kfe_i_model_view *last = &r->model->views[r->model->view_count - 1];
-    int64_t column = r->model->origin.label_column;
-    int64_t source;
-    char number[32];
 
-    if ((r->count != r->model->view_count && !reads_one_table(r)) || last->strings)
-        return;
-    source = reads_one_table(r) ? r->model->division.cols
-                                : kfe_i_encoding_source_cols(&last->encoding, last->cols);
-    snprintf(number, sizeof number, "%lld", (long long)source);
-    put_option(options, "columns", number);
-    if (r->label_is_given || column < 1 || column > source)
-        return;
-    snprintf(number, sizeof number, "%lld", (long long)column);
-    put_option(options, "label", number);
+    if (reads_one_table(r))
+        return r->model->division.cols;
+    if (r->count != r->model->view_count)
+        return 0;
+    return last->strings ? 1 : kfe_i_encoding_source_cols(&last->encoding, last->cols);
 }
 
-static kfe_status note_label(kfe_context *ctx, void *user, const char *key, const char *value)
+static void put_columns(const reading *r, kfe_i_text *options)
+{
+    int64_t features = features_of_last(r);
+    char number[32];
+
+    snprintf(number, sizeof number, "%lld", (long long)features);
+    if (features > 0)
+        put_option(options, "columns", number);
+}
+
+/* Where tables without names have the label. Older files say where it stood only, and count the label of a LIBSVM file as
+ * column 1: without names that may have been such a file. */
+static kfe_i_label_place label_place(const reading *r)
+{
+    kfe_i_label_place place = r->model->origin.label_place;
+    int64_t features = features_of_last(r);
+    int has_names = r->model->origin.label_name != NULL;
+
+    if (features == 0)
+        return (kfe_i_label_place){0};
+    if (place.columns == 0 && place.column > 0)
+        place.before = place.column > features         ? features
+                       : place.column > 1 || has_names ? place.column - 1
+                                                       : -1;
+    return place;
+}
+
+static kfe_status note_missing(kfe_context *ctx, void *user, const char *key, const char *value)
 {
     reading *r = user;
 
     (void)ctx;
-    r->label_is_given |= kfe_i_same_name(key, "label") || kfe_i_same_name(key, "label-file");
     if (kfe_i_same_name(key, "missing"))
         r->missing = kfe_i_word_index(KFE_MISSING_WORDS, value);
     return KFE_OK;
@@ -135,7 +154,7 @@ static kfe_status make_options(reading *r, const char *given)
     kfe_i_text options;
 
     kfe_i_text_init(&options, r->ctx);
-    KFE_TRY(kfe_i_options_each(r->ctx, given, note_label, r));
+    KFE_TRY(kfe_i_options_each(r->ctx, given, note_missing, r));
     if (by_name)
         move_labelled_file_last(r);
     KFE_TRY(put_string_views(r, by_name, &options));
@@ -173,7 +192,7 @@ static kfe_status expected_columns(const reading *r, int index, kfe_i_expected_v
     const kfe_i_model_view *found = view >= 0 && view < r->model->view_count ? &r->model->views[view] : NULL;
     char **names = NULL;
 
-    if (!found || found->strings)
+    if (!found)
         return KFE_OK;
     out->count = kfe_i_encoding_source_cols(&found->encoding, found->cols);
     out->encoding = &found->encoding;
@@ -237,15 +256,6 @@ cleanup:
     return status;
 }
 
-/* The name of the first column of strings, or NULL. */
-static const char *string_name(const kfe_model *model)
-{
-    for (int v = 0; v < model->view_count; v++)
-        if (model->views[v].strings && model->views[v].column_names)
-            return model->views[v].column_names[0];
-    return NULL;
-}
-
 /* Fills r->expected and what it points at, and lists paths and names. */
 static kfe_status expect(reading *r)
 {
@@ -253,10 +263,11 @@ static kfe_status expect(reading *r)
     int fills = model_fills(r->model);
 
     r->expected = (kfe_i_expected){.label_name = r->model->origin.label_name,
+                                   .id_name = r->model->origin.id_name,
                                    .keeps_missing = fills && r->missing != KFE_MISSING_ERROR &&
                                                     r->missing != KFE_MISSING_DROP,
                                    .encodes = model_encodes(r->model),
-                                   .string_name = string_name(r->model),
+                                   .label_place = label_place(r),
                                    .task = r->model->target.task};
     if (!fills && r->missing >= KFE_MISSING_MEAN && r->missing <= KFE_MISSING_MOST_FREQUENT)
         KFE_FAIL(r->ctx, KFE_EINVAL,
@@ -319,6 +330,33 @@ static void end_reading(reading *r)
     kfe_i_free(r->ctx, r->files);
 }
 
+static int is_class_of(const kfe_model *model, const char *name)
+{
+    for (int64_t g = 0; g < model->target.class_count; g++)
+        if (kfe_i_same_class(model->target.class_names[g], name))
+            return 1;
+    return 0;
+}
+
+/* Labels of which none is a class of the model are probably another column. */
+static void warn_of_strange_labels(const reading *r, const kfe_data *data)
+{
+    const kfe_i_target *target = &data->target;
+    const char *shown = target->class_count > 0 ? target->names[0] : "";
+
+    if (target->task != KFE_TASK_CLASSES || r->model->target.task != KFE_TASK_CLASSES ||
+        data->label_place.column == 0)
+        return;
+    for (int64_t g = 0; g < target->class_count; g++)
+        if (is_class_of(r->model, target->names[g]))
+            return;
+    kfe_i_log(
+        r->ctx, KFE_LOG_WARNING,
+        "%s: column %lld is taken as the label, but none of its values, such as '%.40s', is a class of the "
+        "model; use {label} if another column is the label, {label=none} if none is",
+        kfe_i_shown_path(r->paths[r->count - 1]), (long long)data->label_place.column, shown);
+}
+
 kfe_status kfe_data_read_for_model(kfe_context *ctx, const kfe_model *model, int count,
                                    const char *const *paths, const char *const *names, const char *options,
                                    kfe_data **out)
@@ -329,6 +367,7 @@ kfe_status kfe_data_read_for_model(kfe_context *ctx, const kfe_model *model, int
     *out = NULL;
     KFE_TRY(begin_reading(&r, paths, names, options));
     KFE_TRY(kfe_i_data_read_files(ctx, count, r.paths, r.names, r.options, &r.expected, out));
+    warn_of_strange_labels(&r, *out);
 cleanup:
     end_reading(&r);
     return status;
@@ -340,6 +379,7 @@ struct kfe_data_stream {
     reading reading;
     kfe_i_data_stream *rows;
     int64_t part_rows;
+    int has_begun;
 };
 
 /* Rows of a part: what is computed for them takes a few megabytes, and preparing the support for each part costs little. */
@@ -375,7 +415,12 @@ cleanup:
 
 kfe_status kfe_data_stream_next(kfe_data_stream *stream, kfe_data **out)
 {
-    return kfe_i_data_stream_next(stream->rows, stream->part_rows, out);
+    kfe_status status = kfe_i_data_stream_next(stream->rows, stream->part_rows, out);
+
+    if (status == KFE_OK && *out && !stream->has_begun)
+        warn_of_strange_labels(&stream->reading, *out);
+    stream->has_begun = 1;
+    return status;
 }
 
 void kfe_data_stream_close(kfe_data_stream *stream)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "data/views.h"
+#include "data/set/views.h"
 #include "model/arrange.h"
 
 kfe_status kfe_i_refit_check(kfe_context *ctx, const kfe_model *model)

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "data/fill.h"
+#include "data/prepare/fill.h"
 #include "kernel/few.h"
-#include "model/overflow.h"
+#include "model/model.h"
 
 /* Rows of a block when there are more than a few: enough that preparing the support for each block costs little. */
 enum { BLOCK_ROWS = 1024 };
@@ -83,7 +83,7 @@ static kfe_status begin(request *r, int64_t block)
     if (!memory)
         return kfe_i_lack(r->ctx);
     memset(memory, 0, (size_t)tables);
-    r->ready = (kfe_i_ready){r->model, memory, memory + views};
+    r->ready = (kfe_i_ready){.model = r->model, .scaled = memory, .supports = memory + views};
     kfe_i_ready_supports(&r->ready);
     r->values = (double *)(memory + 2 * views);
     r->own_features = r->values + block * cols;
@@ -122,6 +122,7 @@ static kfe_status scale_block(request *r, int64_t first, int64_t count)
     kfe_status status = KFE_OK;
     double *values = r->values;
 
+    r->ready.first_row = first;
     for (int v = 0; v < r->model->view_count; v++) {
         const kfe_i_model_view *view = &r->model->views[v];
         kfe_i_table *table = &r->ready.scaled[v];
@@ -140,19 +141,6 @@ cleanup:
     return status;
 }
 
-static kfe_status refuse_overflow(const request *r, const double *computed, int64_t first, int64_t count,
-                                  int64_t cols)
-{
-    int64_t row = kfe_i_find_overflow(computed, count, cols);
-    kfe_i_largest largest = {0};
-
-    if (row < 0)
-        return KFE_OK;
-    for (int v = 0; v < r->model->view_count; v++)
-        kfe_i_largest_add(&largest, r->model->views[v].name, &r->ready.scaled[v], NULL, row);
-    return kfe_i_refuse_overflow(r->ctx, &largest, r->model->views[0].name, first + row);
-}
-
 static kfe_status transform_block(request *r, int64_t first, int64_t count)
 {
     kfe_status status = KFE_OK;
@@ -160,7 +148,6 @@ static kfe_status transform_block(request *r, int64_t first, int64_t count)
 
     KFE_TRY(scale_block(r, first, count));
     KFE_TRY(kfe_i_ready_features(r->ctx, &r->ready, out));
-    KFE_TRY(refuse_overflow(r, out, first, count, r->model->dim));
 cleanup:
     return status;
 }
@@ -174,7 +161,6 @@ static kfe_status predict_block(request *r, int64_t first, int64_t count)
 
     KFE_TRY(scale_block(r, first, count));
     KFE_TRY(kfe_i_ready_outputs(r->ctx, &r->ready, r->own_features, scores));
-    KFE_TRY(refuse_overflow(r, scores, first, count, outputs));
     kfe_i_predictor_answers(predictor, scores, count,
                             r->predictions + first * (predictor->classes ? 1 : outputs));
 cleanup:

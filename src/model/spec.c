@@ -6,18 +6,17 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "data/class_weights.h"
-#include "data/utf8.h"
+#include "core/utf8.h"
+#include "data/target/class_weights.h"
 #include "kernel/family.h"
-#include "method/deflation/user_rule.h"
+#include "method/user_rule.h"
 
 static const kfe_i_param fit_rows[] = {
     KFE_CHOICE(
         kfe_i_fit_settings, scale, "scale", "auto", KFE_SCALE_SETTING_WORDS,
         "scaling of the columns, learned on the training data; sparse data is not centred; auto: standard "
-        "if a dense column has more than ten times the standard deviation of a quarter of the columns and "
-        "the "
-        "kernel depends on distances or products, else none"),
+        "if the ranges of dense columns differ more than tenfold and the kernel depends on distances or "
+        "products, else none"),
     KFE_CHOICE(
         kfe_i_fit_settings, gram, "gram", "auto", KFE_GRAM_STORAGE_WORDS,
         "how the kernel matrix is kept: in double or single precision, not at all (tiled: computed again at "
@@ -30,13 +29,13 @@ static const kfe_i_param fit_rows[] = {
         kfe_i_fit_settings, landmark_by, "landmark-by", "rpcholesky", KFE_LANDMARK_RULE_WORDS,
         "how landmarks are chosen: by randomly pivoted Cholesky, uniformly at random, greedily among random "
         "candidates (sma), or as the examples nearest to the centres of clusters (kmeans)"),
-    KFE_TEXT(kfe_i_fit_settings, metric, "metric", "auto",
-             "a metric to compare examples by: a model of rfm or a linear model (.kfe), whose scaling is "
-             "used too, or "
-             "a table: a symmetric matrix, or one row or column of weights. Methods that learn a metric "
-             "(rfm): its "
-             "form, a full matrix, a weight per column (diagonal), or the one of both that predicts held-out "
-             "examples better (auto)"),
+    KFE_TEXT(
+        kfe_i_fit_settings, distance, "distance", "auto",
+        "a learned distance that the kernel uses: a model of rfm or a linear model (.kfe), whose scaling is "
+        "used too, or a table: a symmetric matrix, or one row or column of weights. For methods that "
+        "learn a distance (rfm): its form, a full matrix, a weight per column (diagonal), or whichever "
+        "predicts held-out examples better (auto)",
+        KFE_ALIAS("metric")),
     KFE_CHOICE(
         kfe_i_fit_settings, calibration, "calibration", "none", KFE_CALIBRATION_WORDS,
         "learn probabilities of classes: by sigmoids (platt) or rising curves (isotonic) of the decision "
@@ -324,7 +323,7 @@ int kfe_i_spec_scale(const kfe_spec *spec)
 
 kfe_i_scaling kfe_i_spec_scaling(const kfe_spec *spec)
 {
-    return (kfe_i_scaling){.kind = kfe_i_spec_scale(spec), .metric = spec->fit.metric};
+    return (kfe_i_scaling){.kind = kfe_i_spec_scale(spec), .distance = spec->fit.distance};
 }
 
 int kfe_i_spec_learns_from_kernel(const kfe_spec *spec)
@@ -364,4 +363,21 @@ void kfe_spec_free(kfe_spec *spec)
     kfe_i_free(spec->ctx, spec->own_method);
     kfe_i_free(spec->ctx, spec->learner_settings);
     kfe_i_free(spec->ctx, spec);
+}
+
+static const kfe_i_param *dim_row(const kfe_spec *spec)
+{
+    return kfe_i_param_find(&spec->method->params, "dim");
+}
+
+int64_t *kfe_i_spec_dim(const kfe_spec *spec)
+{
+    return (int64_t *)(void *)((char *)spec->settings + dim_row(spec)->offset);
+}
+
+int kfe_i_spec_chooses_dim(const kfe_spec *spec)
+{
+    const kfe_i_param *row = dim_row(spec);
+
+    return row && row->chosen && *kfe_i_spec_dim(spec) == 0;
 }

@@ -4,7 +4,7 @@
 #define KFE_MODEL_SPEC_H
 
 #include "data/data.h"
-#include "data/scale.h"
+#include "data/prepare/scale.h"
 #include "gram/landmark/landmark.h"
 #include "learn/calibration.h"
 #include "learn/learner.h"
@@ -15,9 +15,9 @@ typedef struct kfe_i_fit_settings {
     int gram;                               /* kfe_i_gram_storage */
     int64_t landmarks;                      /* 0: none */
     int landmark_by;                        /* kfe_i_landmark_rule */
-    char metric[KFE_PARAM_TEXT_SIZE];       /* one of KFE_METRIC_WORDS, or a file */
+    char distance[KFE_PARAM_TEXT_SIZE];     /* one of KFE_DISTANCE_WORDS, or a file */
     int calibration;                        /* kfe_i_calibration_kind */
-    char class_weight[KFE_PARAM_TEXT_SIZE]; /* data/class_weights.h */
+    char class_weight[KFE_PARAM_TEXT_SIZE]; /* data/target/class_weights.h */
 } kfe_i_fit_settings;
 
 struct kfe_spec {
@@ -52,14 +52,18 @@ int kfe_i_spec_weighs_classes(const kfe_spec *spec);
 kfe_status kfe_i_spec_weigh_classes(kfe_context *ctx, const kfe_spec *spec, kfe_i_target *target);
 /* The scaling that the spec asks for. With neither a method nor a learner, `auto` leaves the columns as they are. */
 int kfe_i_spec_scale(const kfe_spec *spec);
-/* How the columns of a fit are made: the scaling, and the metric that the user gave (kfe_i_fit_settings). */
+/* How the columns of a fit are made: the scaling, and the learned distance that the user gave (kfe_i_fit_settings). */
 typedef struct kfe_i_scaling {
     int kind;
-    const char *metric;
+    const char *distance;
     int keeps_singles; /* data in single precision stays so where it can, and borrows from the scalers */
     int within;        /* the values before scaling are known to be at most KFE_LARGEST_VALUE */
 } kfe_i_scaling;
 kfe_i_scaling kfe_i_spec_scaling(const kfe_spec *spec);
+/* Where the settings have the parameter `dim`, of a method that has it. */
+int64_t *kfe_i_spec_dim(const kfe_spec *spec);
+/* Whether cross-validation chooses the number of features (choose_dim.h). */
+int kfe_i_spec_chooses_dim(const kfe_spec *spec);
 /* Whether the learner learns from the kernel itself: the method is `none` and a kernel is given. With landmarks, only
  * learners that can work on a Gram operator do; the others get the columns that the landmarks make. */
 int kfe_i_spec_learns_from_kernel(const kfe_spec *spec);

@@ -186,7 +186,7 @@ static kfe_status check_target(checking *job)
 {
     const kfe_i_method *method = job->spec->method;
 
-    if (method->compares_views)
+    if (kfe_i_method_compares_views(method))
         return check_second_view(job);
     if (!(method->flags & KFE_HAS_SUPERVISION))
         return KFE_OK;
@@ -308,15 +308,14 @@ kfe_status kfe_i_check_view(kfe_context *ctx, const kfe_i_view *view)
     return status == KFE_OK ? kfe_i_table_check_finite(ctx, &view->table, kfe_i_view_shown(view)) : status;
 }
 
-static kfe_status check_metric(checking *job)
+static kfe_status check_distance(checking *job)
 {
-    int word = kfe_i_word_index(KFE_METRIC_WORDS, job->spec->fit.metric);
+    int word = kfe_i_word_index(KFE_DISTANCE_WORDS, job->spec->fit.distance);
 
     if (word > 0 && !(job->spec->method->flags & KFE_HAS_DERIVATIVE))
-        return MISFIT(
-            job, KFE_MISFIT_OTHER, KFE_EINVAL,
-            "method %s learns no metric, so that {metric} names a file with one; use rfm to learn it",
-            job->spec->method->name);
+        return MISFIT(job, KFE_MISFIT_OTHER, KFE_EINVAL,
+                      "method %s learns no distance: give {distance} a file, or use rfm to learn one",
+                      job->spec->method->name);
     return KFE_OK;
 }
 
@@ -325,7 +324,7 @@ static kfe_status check_all(checking *job)
     kfe_status status = KFE_OK;
 
     KFE_TRY(check_landmarks(job));
-    KFE_TRY(check_metric(job));
+    KFE_TRY(check_distance(job));
     for (int64_t m = 0; m < job->spec->kernels.count; m++)
         KFE_TRY(check_kernel(job, &job->spec->kernels.items[m]));
     if (!job->data)

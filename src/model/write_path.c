@@ -88,9 +88,7 @@ kfe_status kfe_output_path(kfe_output *output, const kfe_model *model, const kfe
     what.column_names = names;
     KFE_TRY(kfe_i_output_put(output, &what));
 cleanup:
-    for (int64_t j = 0; names && j < path->cols; j++)
-        kfe_i_free(ctx, names[j]);
-    kfe_i_free(ctx, names);
+    kfe_i_strings_free(ctx, path->cols, names);
     kfe_i_table_free(&what.table);
     return status;
 }

@@ -159,9 +159,7 @@ static kfe_status put_predictions(kfe_output *output, const kfe_model *model, co
         KFE_TRY(name(ctx, model, j, &names[j]));
     KFE_TRY(kfe_i_output_put(output, &what));
 cleanup:
-    for (int64_t j = 0; names && j < scores->cols; j++)
-        kfe_i_free(ctx, names[j]);
-    kfe_i_free(ctx, names);
+    kfe_i_strings_free(ctx, what.table.cols, names);
     kfe_i_free(ctx, target.codes);
     kfe_i_free(ctx, target.values);
     return status;

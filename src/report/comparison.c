@@ -24,22 +24,18 @@ typedef struct comparison {
     int64_t best;
 } comparison;
 
-static double mean_of(const kfe_i_assessment *a, int64_t metric, double *sd)
+static double mean_of(const kfe_i_assessment *a, int64_t metric)
 {
-    double mean = 0;
-
-    kfe_i_mean_sd(a->splits.count, a->values + metric, a->metric_count, &mean, sd);
-    return mean;
+    return kfe_i_assessment_estimate(a, metric).mean;
 }
 
 static int64_t best_in(const comparison *c, int64_t metric)
 {
     int64_t best = 0;
-    double sd = 0;
 
     for (int64_t i = 1; i < c->count; i++) {
-        double mean = mean_of(&c->items[i], metric, &sd);
-        double than = mean_of(&c->items[best], metric, &sd);
+        double mean = mean_of(&c->items[i], metric);
+        double than = mean_of(&c->items[best], metric);
         if (kfe_i_is_better(c->items[0].metrics[metric], mean, than))
             best = i;
     }
@@ -111,11 +107,9 @@ static kfe_status add_cell(const comparison *c, kfe_i_text *text, int64_t i, int
     int bold = best_in(c, metric) == i ? (int)c->bold : KFE_BOLD_NONE;
     kfe_i_text cell;
     char *value = NULL;
-    double sd = 0;
-    double mean = mean_of(&c->items[i], metric, &sd);
 
     kfe_i_text_init(&cell, c->ctx);
-    kfe_i_put_mean_sd(&cell, mean, sd);
+    kfe_i_put_estimate(&cell, kfe_i_assessment_estimate(&c->items[i], metric));
     KFE_TRY(kfe_i_text_take(&cell, &value));
     int marks = bold == KFE_BOLD_STARS ? 4 : 0;
     kfe_i_text_printf(text, "%*s%s%s%s", CELL - columns_of(value) - marks, "", on[bold], value, off[bold]);
@@ -164,6 +158,7 @@ static kfe_status add_table(const comparison *c, kfe_i_text *text)
     }
     for (int64_t i = 0; i < c->failed_count; i++)
         kfe_i_text_printf(text, "%-*sfailed: %s\n", c->width, c->labels[c->count + i], c->failed[i].reason);
+    kfe_i_text_puts(text, KFE_STANDARD_ERROR_NOTE "\n");
 cleanup:
     return status;
 }

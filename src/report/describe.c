@@ -2,9 +2,8 @@
 /* Describes a model as text and JSON: kfe_model_describe, which `kfe info` prints. */
 #include <string.h>
 
+#include "core/json/json.h"
 #include "core/memory.h"
-#include "model/file/format.h"
-#include "model/json/json.h"
 #include "model/model.h"
 #include "report/parts.h"
 
@@ -22,6 +21,16 @@ static const char *support_kind(const kfe_i_model_view *view)
 }
 
 /* ---- text ---- */
+
+/* Words of a file are whatever its author wrote: all of them are shown escaped. */
+static void add_two(kfe_i_text *text, const char *title, const char *name, const char *params)
+{
+    kfe_i_text_puts(text, title);
+    kfe_i_text_add_shown(text, name);
+    kfe_i_text_puts(text, " (");
+    kfe_i_text_add_shown(text, params);
+    kfe_i_text_puts(text, ")\n");
+}
 
 /* Which columns of a view are categories. */
 static void add_encoding(kfe_i_text *text, const kfe_i_encoding *encoding)
@@ -62,7 +71,8 @@ static void add_views(kfe_i_text *text, const kfe_model *model)
         if (view->scaler.map.values && view->scaler.map.diagonal)
             kfe_i_text_puts(text, ", a weight per column");
         else if (view->scaler.map.values)
-            kfe_i_text_printf(text, ", a metric of %lld directions", (long long)view->scaler.map.cols);
+            kfe_i_text_printf(text, ", a learned distance of %lld directions",
+                              (long long)view->scaler.map.cols);
         if (!view->strings)
             kfe_i_text_puts(text, "\n");
         add_encoding(text, &view->encoding);
@@ -83,7 +93,8 @@ static void add_classes(kfe_i_text *text, const kfe_model *model)
 
 static void add_record(kfe_i_text *text, const kfe_i_record *record)
 {
-    kfe_i_text_printf(text, "%s:", record->name);
+    kfe_i_text_add_shown(text, record->name);
+    kfe_i_text_puts(text, ":");
     for (int64_t i = 0; i < record->count && i < FEW; i++)
         kfe_i_text_printf(text, " %.6g", record->values[i]);
     kfe_i_text_puts(text, record->count > FEW ? " ...\n" : "\n");
@@ -105,7 +116,7 @@ static void add_learner(kfe_i_text *text, const kfe_model *model)
     if (strcmp(model->learner, model->method) == 0)
         kfe_i_text_puts(text, "predicts    by the method itself\n");
     else
-        kfe_i_text_printf(text, "learner     %s (%s)\n", model->learner, model->learner_params);
+        add_two(text, "learner     ", model->learner, model->learner_params);
     kfe_i_text_printf(text, "outputs     %lld, %s\n", (long long)predictor->outputs,
                       outputs_meaning(predictor));
     if (predictor->support_vectors >= 0)
@@ -118,6 +129,29 @@ static int keeps_examples(const kfe_model *model)
     return model->support_index || model->local || model->tree;
 }
 
+static void add_method(kfe_i_text *text, const kfe_model *model)
+{
+    const char *plain = kfe_model_plain_learner(model);
+
+    if (!plain) {
+        add_two(text, "method      ", model->method, model->params);
+        return;
+    }
+    kfe_i_text_puts(text, "method      none: a plain ");
+    kfe_i_text_add_shown(text, plain);
+    kfe_i_text_puts(text,
+                    model->kernels.count > 0 ? " on the kernel itself\n" : " on the columns themselves\n");
+}
+
+static void add_features(kfe_i_text *text, const kfe_model *model)
+{
+    if (kfe_model_plain_learner(model))
+        kfe_i_text_printf(text, "features    none; transform gives the %lld %s\n", (long long)model->dim,
+                          model->kernels.count > 0 ? "decision values" : "columns");
+    else
+        kfe_i_text_printf(text, "features    %lld\n", (long long)model->dim);
+}
+
 static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, char **out)
 {
     kfe_status status = KFE_OK;
@@ -125,17 +159,20 @@ static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, cha
     char *kernel = NULL;
 
     kfe_i_text_init(&text, ctx);
-    kfe_i_text_printf(&text, "method      %s (%s)\n", model->method, model->params);
+    add_method(&text, model);
     for (int64_t m = 0; m < model->kernels.count; m++) {
         KFE_TRY(kfe_i_kernel_text(ctx, &model->kernels.items[m], &kernel));
-        kfe_i_text_printf(&text, "kernel      %s", kernel);
-        if (model->view_count > 1)
-            kfe_i_text_printf(&text, " on %s", model->views[model->kernels.items[m].view].name);
+        kfe_i_text_puts(&text, "kernel      ");
+        kfe_i_text_add_shown(&text, kernel);
+        if (model->view_count > 1) {
+            kfe_i_text_puts(&text, " on ");
+            kfe_i_text_add_shown(&text, model->views[model->kernels.items[m].view].name);
+        }
         kfe_i_text_puts(&text, "\n");
         kfe_i_free(ctx, kernel);
         kernel = NULL;
     }
-    kfe_i_text_printf(&text, "features    %lld\n", (long long)model->dim);
+    add_features(&text, model);
     if (model->projector == KFE_PROJECT_LINEAR || model->projector == KFE_PROJECT_IDENTITY)
         kfe_i_text_printf(&text, "projector   %s\n", kfe_i_projector_name(model->projector));
     else
@@ -151,7 +188,9 @@ static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, cha
     add_learner(&text, model);
     for (int64_t i = 0; i < model->record_count; i++)
         add_record(&text, &model->records[i]);
-    kfe_i_text_printf(&text, "fitted by   kfe %s\n", model->origin.version);
+    kfe_i_text_puts(&text, "fitted by   kfe ");
+    kfe_i_text_add_shown(&text, model->origin.version);
+    kfe_i_text_puts(&text, "\n");
     KFE_TRY(kfe_i_text_take(&text, out));
 cleanup:
     kfe_i_text_free(&text);
@@ -314,6 +353,10 @@ static kfe_status describe_as_json(kfe_context *ctx, const kfe_model *model, cha
     kfe_i_json_init(&json, ctx, 1);
     kfe_i_json_object(&json, NULL);
     kfe_i_json_text(&json, "method", model->method);
+    if (kfe_model_plain_learner(model))
+        kfe_i_json_text(&json, "plain_learner", kfe_model_plain_learner(model));
+    else
+        kfe_i_json_null(&json, "plain_learner");
     KFE_TRY(write_parameters(ctx, &json, model->params));
     KFE_TRY(write_kernels(ctx, &json, model));
     kfe_i_json_integer(&json, "features", model->dim);

@@ -2,7 +2,7 @@
 /* Lists generators, kernels, methods and learners with their parameters as JSON: kfe_list_*. */
 #include <string.h>
 
-#include "model/json/json.h"
+#include "core/json/json.h"
 
 /* A table of entries: how to walk it and what its columns are called. */
 typedef struct listing {

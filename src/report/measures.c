@@ -5,15 +5,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/json/json.h"
 #include "core/text.h"
-#include "model/json/json.h"
 
-static double value_of(const kfe_i_measure *measure, const kfe_i_moments *moments)
+static double value_of(const kfe_i_measure *measure, const kfe_i_measured *moments)
 {
     return measure->needs_target && !moments->has_target ? (double)NAN : measure->value(moments);
 }
 
-static kfe_status as_json(kfe_context *ctx, int64_t count, char *const *names, const kfe_i_moments *moments,
+static kfe_status as_json(kfe_context *ctx, int64_t count, char *const *names, const kfe_i_measured *moments,
                           char **out)
 {
     kfe_i_json json;
@@ -41,7 +41,7 @@ static int longest(int64_t count, char *const *names)
     return (int)width;
 }
 
-static kfe_status as_text(kfe_context *ctx, int64_t count, char *const *names, const kfe_i_moments *moments,
+static kfe_status as_text(kfe_context *ctx, int64_t count, char *const *names, const kfe_i_measured *moments,
                           char **out)
 {
     kfe_i_text text;
@@ -68,7 +68,7 @@ static kfe_status as_text(kfe_context *ctx, int64_t count, char *const *names, c
 }
 
 kfe_status kfe_i_report_measures(kfe_context *ctx, int64_t count, char *const *names,
-                                 const kfe_i_moments *moments, kfe_style style, char **out)
+                                 const kfe_i_measured *moments, kfe_style style, char **out)
 {
     *out = NULL;
     return style == KFE_STYLE_JSON ? as_json(ctx, count, names, moments, out)

@@ -7,6 +7,6 @@
 
 /* `names` and `moments` have one entry for each kernel. */
 kfe_status kfe_i_report_measures(kfe_context *ctx, int64_t count, char *const *names,
-                                 const kfe_i_moments *moments, kfe_style style, char **out);
+                                 const kfe_i_measured *moments, kfe_style style, char **out);
 
 #endif

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/json/json.h"
 #include "core/memory.h"
 #include "core/text.h"
-#include "model/json/json.h"
 
 enum { WIDEST_TABLE = 120, LONGEST_NAME_SHOWN = 16, MOST_CONFUSIONS_SHOWN = 20 };
 /* JSON has the whole matrix up to this many classes, and beyond that only the pairs that occur. */
@@ -28,26 +28,14 @@ void kfe_i_evaluation_free(kfe_i_evaluation *evaluation)
 
 /* ---- text ---- */
 
-/* Characters, not bytes: names are UTF-8. */
-static int name_width(const char *name)
+static int max_int(int a, int b)
 {
-    int width = 0;
-
-    for (; *name && width < LONGEST_NAME_SHOWN; name++)
-        width += ((unsigned char)*name & 0xC0) != 0x80;
-    return width;
+    return a > b ? a : b;
 }
 
-/* The name to the right of a field; what a terminal would obey becomes '?'. */
 static void add_name(kfe_i_text *text, const char *name, int width)
 {
-    int shown = name_width(name);
-
-    kfe_i_text_printf(text, "%*s", width - shown, "");
-    for (; *name && (shown > 0 || ((unsigned char)*name & 0xC0) == 0x80); name++) {
-        shown -= ((unsigned char)*name & 0xC0) != 0x80;
-        kfe_i_text_add(text, (unsigned char)*name < 0x20 || *name == 0x7f ? "?" : name, 1);
-    }
+    kfe_i_text_add_cell(text, name, width, LONGEST_NAME_SHOWN);
 }
 
 static int column_width(const kfe_i_evaluation *e)
@@ -56,7 +44,7 @@ static int column_width(const kfe_i_evaluation *e)
     int width = snprintf(number, sizeof number, "%lld", (long long)e->rows);
 
     for (int64_t g = 0; g < e->class_count; g++)
-        width = name_width(e->class_names[g]) > width ? name_width(e->class_names[g]) : width;
+        width = max_int(width, kfe_i_shown_width(e->class_names[g], LONGEST_NAME_SHOWN));
     return width + 2;
 }
 
@@ -132,16 +120,29 @@ static void add_confusion(kfe_i_text *text, const kfe_i_evaluation *e)
         add_largest(text, e, width > 11 ? width : 11);
 }
 
+/* A perfect score has the standard error zero, which says nothing about new rows and is not shown. Returns whether there is one. */
+static int add_metric(kfe_i_text *text, const char *name, double value, double error)
+{
+    if (isnan(value))
+        kfe_i_text_printf(text, "%-20s-\n", name);
+    else if (isnan(error) || error == 0)
+        kfe_i_text_printf(text, "%-20s%.6g\n", name, value);
+    else
+        kfe_i_text_printf(text, "%-20s%.6g ± %.2g\n", name, value, error);
+    return !isnan(value) && error > 0;
+}
+
 static kfe_status as_text(kfe_context *ctx, const kfe_i_evaluation *e, char **out)
 {
     kfe_i_text text;
 
+    int has_errors = 0;
+
     kfe_i_text_init(&text, ctx);
     for (int64_t m = 0; m < e->metric_count; m++)
-        if (isnan(e->values[m]))
-            kfe_i_text_printf(&text, "%-20s-\n", e->metrics[m]->name);
-        else
-            kfe_i_text_printf(&text, "%-20s%.6g\n", e->metrics[m]->name, e->values[m]);
+        has_errors |= add_metric(&text, e->metrics[m]->name, e->values[m], e->errors[m]);
+    if (has_errors)
+        kfe_i_text_puts(&text, "± is the standard error\n");
     if (e->class_count > 0)
         add_confusion(&text, e);
     return kfe_i_text_take(&text, out);
@@ -154,6 +155,10 @@ static void write_metrics(kfe_i_json *json, const kfe_i_evaluation *e)
     kfe_i_json_object(json, "metrics");
     for (int64_t m = 0; m < e->metric_count; m++)
         kfe_i_json_real(json, e->metrics[m]->name, e->values[m]);
+    kfe_i_json_end(json);
+    kfe_i_json_object(json, "standard_errors");
+    for (int64_t m = 0; m < e->metric_count; m++)
+        kfe_i_json_real(json, e->metrics[m]->name, e->errors[m]);
     kfe_i_json_end(json);
 }
 

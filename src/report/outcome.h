@@ -18,6 +18,7 @@ typedef struct kfe_i_evaluation {
     int64_t metric_count;
     const kfe_i_metric *metrics[KFE_MOST_METRICS];
     double values[KFE_MOST_METRICS];
+    double errors[KFE_MOST_METRICS]; /* standard errors on a sample of rows; NaN: not known */
     /* classes: those of the model, then those that only the data has; 0 for real targets */
     int64_t class_count;
     const char **class_names;  /* the names themselves belong to model and data */

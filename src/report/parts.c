@@ -58,7 +58,11 @@ static int view_is_needed(const kfe_model *model, int64_t m)
 
 static void add_line(const kfe_model *model, int64_t m, const part_report *report, kfe_i_text *text)
 {
-    kfe_i_text_printf(text, "part        %s with %s: ", report->view, report->kernel);
+    kfe_i_text_puts(text, "part        ");
+    kfe_i_text_add_shown(text, report->view);
+    kfe_i_text_puts(text, " with ");
+    kfe_i_text_add_shown(text, report->kernel);
+    kfe_i_text_puts(text, ": ");
     if (model->local->parts[m].projection)
         kfe_i_text_printf(text, "%lld of %lld %s", (long long)report->dim, (long long)report->cols,
                           report->mapped ? "kernel values" : "columns");
@@ -80,6 +84,13 @@ static int is_first_of_view(const kfe_model *model, int64_t m)
     return 1;
 }
 
+static void add_unused(kfe_i_text *text, const char *view)
+{
+    kfe_i_text_puts(text, "unused      ");
+    kfe_i_text_add_shown(text, view);
+    kfe_i_text_puts(text, " is never used: you can stop collecting it\n");
+}
+
 kfe_status kfe_i_parts_as_text(kfe_context *ctx, const kfe_model *model, kfe_i_text *text)
 {
     kfe_status status = KFE_OK;
@@ -93,8 +104,7 @@ kfe_status kfe_i_parts_as_text(kfe_context *ctx, const kfe_model *model, kfe_i_t
     }
     for (int64_t m = 0; model->local && m < model->local->part_count; m++)
         if (is_first_of_view(model, m) && !view_is_needed(model, m))
-            kfe_i_text_printf(text, "unused      %s is never used: you can stop collecting it\n",
-                              model->views[model->kernels.items[m].view].name);
+            add_unused(text, model->views[model->kernels.items[m].view].name);
 cleanup:
     kfe_i_free(ctx, report.kernel);
     return status;

@@ -3,7 +3,7 @@
 #ifndef KFE_REPORT_PARTS_H
 #define KFE_REPORT_PARTS_H
 
-#include "model/json/json.h"
+#include "core/json/json.h"
 #include "model/model.h"
 
 /* Appends a table, one line per part; nothing for models that are not localized. */

@@ -6,7 +6,7 @@
 
 #include "core/memory.h"
 #include "core/param.h"
-#include "data/fingerprint.h"
+#include "data/rows/fingerprint.h"
 #include "report/figure/json.h"
 #include "report/figure/svg.h"
 #include "report/page/page.h"
@@ -206,8 +206,11 @@ static kfe_status describe_given(kfe_context *ctx, const kfe_i_source *source, c
     kfe_i_text_init(&text, ctx);
     if (source->results)
         kfe_i_text_puts(&text, "the results of a search");
-    if (source->model)
-        kfe_i_text_printf(&text, "%sa model of %s", text.length ? ", " : "", source->model->method);
+    if (source->model) {
+        const char *plain = kfe_model_plain_learner(source->model);
+        kfe_i_text_printf(&text, "%sa %s%s", text.length ? ", " : "", plain ? "plain " : "model of ",
+                          plain ? plain : source->model->method);
+    }
     if (set->data)
         kfe_i_text_printf(&text, "%s%lld row%s of data%s", text.length ? " and " : "",
                           (long long)kfe_data_rows(set->data), kfe_data_rows(set->data) == 1 ? "" : "s",

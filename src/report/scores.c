@@ -14,16 +14,37 @@ enum { SECONDS_WIDTH = 10 };
 
 /* ---- pieces ---- */
 
-void kfe_i_put_mean_sd(kfe_i_text *out, double mean, double sd)
+void kfe_i_put_estimate(kfe_i_text *out, kfe_i_estimate estimate)
 {
+    double mean = estimate.mean;
+
     if (isnan(mean))
         kfe_i_text_puts(out, "-");
-    else if (isnan(sd))
+    else if (isnan(estimate.error))
         kfe_i_text_printf(out, "%.4g", mean);
     else if (fabs(mean) < 1e-3 || fabs(mean) >= 1e5)
-        kfe_i_text_printf(out, "%.4g ± %.2g", mean, sd);
+        kfe_i_text_printf(out, "%.4g ± %.2g", mean, estimate.error);
     else
-        kfe_i_text_printf(out, "%.4f ± %.4f", mean, sd);
+        kfe_i_text_printf(out, "%.4f ± %.4f", mean, estimate.error);
+}
+
+void kfe_i_put_meaning(kfe_i_text *out, kfe_i_estimate estimate, int64_t splits)
+{
+    if (!isnan(estimate.error))
+        kfe_i_text_puts(out, " (standard error");
+    if (!isnan(estimate.error) && !isnan(estimate.sd))
+        kfe_i_text_printf(out, "; standard deviation over %lld splits %.2g", (long long)splits, estimate.sd);
+    if (!isnan(estimate.error))
+        kfe_i_text_puts(out, ")");
+}
+
+void kfe_i_estimate_json(kfe_i_json *json, const char *key, kfe_i_estimate estimate)
+{
+    kfe_i_json_object(json, key);
+    kfe_i_json_real(json, "mean", estimate.mean);
+    kfe_i_json_real(json, "standard_error", estimate.error);
+    kfe_i_json_real(json, "sd", estimate.sd);
+    kfe_i_json_end(json);
 }
 
 /* "0.001" and "1e-3" are the same. */
@@ -50,7 +71,7 @@ static void put_changed(kfe_context *ctx, const kfe_i_param_table *table, const 
         kfe_i_text_init(&one, ctx);
         kfe_i_param_format(row, settings, &one);
         if (kfe_i_text_take(&one, &value) != KFE_OK) {
-            out->status = KFE_ENOMEM;
+            out->status = kfe_i_lack(ctx);
         } else if (!is_same_value(value, row->info.initial)) {
             kfe_i_text_printf(out, "%s%s=%s", separator, row->info.name, value);
             separator = ",";
@@ -59,8 +80,24 @@ static void put_changed(kfe_context *ctx, const kfe_i_param_table *table, const 
     }
 }
 
+static void put_learner(const kfe_spec *spec, kfe_i_text *out)
+{
+    kfe_i_text_puts(out, spec->learner->name);
+    put_changed(spec->ctx, &spec->learner->params, spec->learner_settings, out);
+}
+
+/* Whether the learner works without features, and gives its name to the model (kfe_model_plain_learner). */
+static int is_plain(const kfe_spec *spec)
+{
+    return spec->learner && strcmp(spec->method->name, "none") == 0 && spec->fit.landmarks <= 0;
+}
+
 void kfe_i_spec_label(const kfe_spec *spec, kfe_i_text *out)
 {
+    if (is_plain(spec)) {
+        put_learner(spec, out);
+        return;
+    }
     kfe_i_text_puts(out, spec->method->name);
     put_changed(spec->ctx, &spec->method->params, spec->settings, out);
 }
@@ -73,9 +110,9 @@ void kfe_i_spec_long_label(const kfe_spec *spec, kfe_i_text *out)
         kfe_i_text_printf(out, "%s%s", m ? "+" : " ", kernel->def->name);
         put_changed(spec->ctx, &kernel->def->params, kernel->settings, out);
     }
-    if (spec->learner) {
-        kfe_i_text_printf(out, " %s", spec->learner->name);
-        put_changed(spec->ctx, &spec->learner->params, spec->learner_settings, out);
+    if (spec->learner && !is_plain(spec)) {
+        kfe_i_text_puts(out, " ");
+        put_learner(spec, out);
     }
     kfe_i_text fit;
     kfe_i_text_init(&fit, spec->ctx);
@@ -87,19 +124,9 @@ void kfe_i_spec_long_label(const kfe_spec *spec, kfe_i_text *out)
     kfe_i_text_free(&fit);
 }
 
-static void mean_of(const kfe_i_assessment *a, int64_t metric, double *mean, double *sd)
+static kfe_i_estimate tuned(const kfe_i_assessment *a, int64_t setting, int64_t metric)
 {
-    kfe_i_mean_sd(a->splits.count, a->values + metric, a->metric_count, mean, sd);
-}
-
-static double tuning_mean(const kfe_i_assessment *a, int64_t setting, int64_t metric)
-{
-    return a->tuning[2 * (setting * a->metric_count + metric)];
-}
-
-static double tuning_sd(const kfe_i_assessment *a, int64_t setting, int64_t metric)
-{
-    return a->tuning[2 * (setting * a->metric_count + metric) + 1];
+    return a->tuning[setting * a->metric_count + metric];
 }
 
 /* Time of fitting and measuring the chosen setting on an outer split. */
@@ -126,8 +153,8 @@ static int find_rmsecv(const kfe_i_assessment *a, int64_t setting, double *rmsec
     double count = (double)a->tuning_splits;
 
     for (int64_t m = 0; a->tuning && a->target_variance > 0 && m < a->metric_count; m++) {
-        double mean = tuning_mean(a, setting, m);
-        double sd = tuning_sd(a, setting, m);
+        double mean = tuned(a, setting, m).mean;
+        double sd = tuned(a, setting, m).sd;
         if (strcmp(a->metrics[m]->name, "rmse") != 0)
             continue;
         *rmsecv = sqrt(mean * mean + (isnan(sd) ? 0 : sd * sd * (count - 1) / count));
@@ -188,11 +215,10 @@ static void add_splits(kfe_i_text *text, const kfe_i_assessment *a)
 static void add_means(kfe_i_text *text, const kfe_i_assessment *a)
 {
     for (int64_t m = 0; m < a->metric_count; m++) {
-        double mean = 0;
-        double sd = 0;
-        mean_of(a, m, &mean, &sd);
+        kfe_i_estimate estimate = kfe_i_assessment_estimate(a, m);
         kfe_i_text_printf(text, "%s ", a->metrics[m]->name);
-        kfe_i_put_mean_sd(text, mean, sd);
+        kfe_i_put_estimate(text, estimate);
+        kfe_i_put_meaning(text, estimate, a->splits.count);
         kfe_i_text_puts(text, "\n");
     }
 }
@@ -201,12 +227,12 @@ static void add_means(kfe_i_text *text, const kfe_i_assessment *a)
 static int is_shown(const kfe_i_assessment *a, int64_t setting)
 {
     int64_t before = 0;
-    double own = tuning_mean(a, setting, 0);
+    double own = tuned(a, setting, 0).mean;
 
     if (a->grid.count <= MOST_SETTINGS)
         return 1;
     for (int64_t c = 0; c < a->grid.count && before < BEST_SETTINGS; c++) {
-        double other = tuning_mean(a, c, 0);
+        double other = tuned(a, c, 0).mean;
         int better = a->metrics[0]->larger_is_better ? other > own : other < own;
         before += better || (other == own && c < setting);
     }
@@ -227,7 +253,7 @@ static void add_settings(kfe_i_text *text, const kfe_i_assessment *a)
             kfe_i_text_printf(text, "%14s", kfe_i_grid_value(&a->grid, c, i));
         for (int64_t m = 0; m < a->metric_count; m++) {
             kfe_i_text_puts(text, "   ");
-            kfe_i_put_mean_sd(text, tuning_mean(a, c, m), tuning_sd(a, c, m));
+            kfe_i_put_estimate(text, tuned(a, c, m));
         }
         put_seconds(text, setting_seconds(a, c));
         kfe_i_text_puts(text, c == a->best ? "  *\n" : "\n");
@@ -235,6 +261,7 @@ static void add_settings(kfe_i_text *text, const kfe_i_assessment *a)
     if (a->grid.count > MOST_SETTINGS)
         kfe_i_text_message(text, "the best %d of %lld settings; {json} has them all\n", BEST_SETTINGS,
                            (long long)a->grid.count);
+    kfe_i_text_puts(text, KFE_STANDARD_ERROR_NOTE "\n");
 }
 
 /* The settings that failed where settings were compared, with the reason of each. */
@@ -277,7 +304,8 @@ static void add_best(kfe_i_text *text, const kfe_i_assessment *a)
     kfe_i_text_puts(text, "best setting ");
     kfe_i_grid_describe(&a->grid, a->best, text);
     kfe_i_text_printf(text, ": %s ", a->metrics[0]->name);
-    kfe_i_put_mean_sd(text, tuning_mean(a, a->best, 0), tuning_sd(a, a->best, 0));
+    kfe_i_put_estimate(text, tuned(a, a->best, 0));
+    kfe_i_text_puts(text, isnan(tuned(a, a->best, 0).error) ? "" : " (standard error)");
     if (a->nested)
         kfe_i_text_printf(text, " on %lld inner folds\n", (long long)a->tuning_splits);
     else
@@ -345,14 +373,6 @@ static void write_setting(kfe_i_json *json, const char *key, const kfe_i_assessm
     kfe_i_json_end(json);
 }
 
-static void write_mean(kfe_i_json *json, const char *key, double mean, double sd)
-{
-    kfe_i_json_object(json, key);
-    kfe_i_json_real(json, "mean", mean);
-    kfe_i_json_real(json, "sd", sd);
-    kfe_i_json_end(json);
-}
-
 /* null: nothing failed. */
 static void write_reason(kfe_i_json *json, const char *key, const char *reason)
 {
@@ -402,7 +422,7 @@ static void write_tuning(kfe_i_json *json, const kfe_i_assessment *a)
         write_setting(json, "setting", a, c);
         kfe_i_json_object(json, "metrics");
         for (int64_t m = 0; m < a->metric_count; m++)
-            write_mean(json, a->metrics[m]->name, tuning_mean(a, c, m), tuning_sd(a, c, m));
+            kfe_i_estimate_json(json, a->metrics[m]->name, tuned(a, c, m));
         kfe_i_json_end(json);
         write_rmsecv(json, a, c);
         kfe_i_json_real(json, "seconds", setting_seconds(a, c));
@@ -442,12 +462,8 @@ static void write_permutations(kfe_i_json *json, const kfe_i_assessment *a)
 static void write_metrics(kfe_i_json *json, const kfe_i_assessment *a)
 {
     kfe_i_json_object(json, "metrics");
-    for (int64_t m = 0; m < a->metric_count; m++) {
-        double mean = 0;
-        double sd = 0;
-        mean_of(a, m, &mean, &sd);
-        write_mean(json, a->metrics[m]->name, mean, sd);
-    }
+    for (int64_t m = 0; m < a->metric_count; m++)
+        kfe_i_estimate_json(json, a->metrics[m]->name, kfe_i_assessment_estimate(a, m));
     kfe_i_json_end(json);
 }
 

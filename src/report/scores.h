@@ -3,7 +3,7 @@
 #ifndef KFE_REPORT_SCORES_H
 #define KFE_REPORT_SCORES_H
 
-#include "model/json/json.h"
+#include "core/json/json.h"
 #include "select/assess.h"
 #include "select/significance.h"
 
@@ -44,7 +44,11 @@ void kfe_i_put_permutations(kfe_i_text *text, const char *label, const kfe_i_ass
 void kfe_i_spec_label(const kfe_spec *spec, kfe_i_text *out);
 /* The same with kernels, learner and options of the fit: "koc rbf:gamma=1 svm:C=10 scale=standard". */
 void kfe_i_spec_long_label(const kfe_spec *spec, kfe_i_text *out);
-/* Appends "0.912 ± 0.004", with as many digits as the deviation deserves. */
-void kfe_i_put_mean_sd(kfe_i_text *out, double mean, double sd);
+/* Appends "0.912 ± 0.004", the mean and its standard error. */
+void kfe_i_put_estimate(kfe_i_text *out, kfe_i_estimate estimate);
+/* Appends " (standard error; standard deviation over 5 splits 0.009)", or less where there is less. */
+void kfe_i_put_meaning(kfe_i_text *out, kfe_i_estimate estimate, int64_t splits);
+/* Adds an object with mean, standard_error and sd. */
+void kfe_i_estimate_json(kfe_i_json *json, const char *key, kfe_i_estimate estimate);
 
 #endif

@@ -6,11 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/cluster.h"
 #include "core/memory.h"
-#include "data/classes.h"
-#include "data/fingerprint.h"
+#include "core/text.h"
+#include "data/target/classes.h"
+#include "model/identity.h"
 #include "model/prepare.h"
+#include "system/system.h"
 
 /* ---- settings ---- */
 
@@ -71,36 +72,6 @@ cleanup:
 }
 
 /* ---- small things ---- */
-
-void kfe_i_mean_sd(int64_t count, const double *values, int64_t stride, double *mean, double *sd)
-{
-    int64_t known = 0;
-    double sum = 0;
-    double squares = 0;
-
-    for (int64_t i = 0; i < count; i++)
-        if (!isnan(values[i * stride])) {
-            sum += values[i * stride];
-            known++;
-        }
-    *mean = known > 0 ? sum / (double)known : NAN;
-    for (int64_t i = 0; i < count; i++)
-        if (!isnan(values[i * stride]))
-            squares += (values[i * stride] - *mean) * (values[i * stride] - *mean);
-    *sd = known > 1 ? sqrt(squares / (double)(known - 1)) : NAN;
-}
-
-double kfe_i_test_share(const kfe_i_splits *splits)
-{
-    double train = 0;
-    double test = 0;
-
-    for (int64_t s = 0; s < splits->count; s++) {
-        train += (double)splits->items[s].train_count;
-        test += (double)splits->items[s].test_count;
-    }
-    return train > 0 ? test / train : 0;
-}
 
 static int comes_later(const char *a, const char *b)
 {
@@ -198,15 +169,17 @@ static int64_t best_setting(const kfe_i_assessment *a, const kfe_i_cells *cells,
     return best;
 }
 
-static kfe_status keep_tuning(kfe_i_assessment *a, const kfe_i_cells *cells)
+static kfe_status keep_tuning(kfe_i_assessment *a, const kfe_i_splits *splits, const kfe_i_cells *cells)
 {
     kfe_status status = KFE_OK;
     int64_t width = a->grid.count * a->metric_count;
+    kfe_i_extent extent;
 
-    KFE_ALLOC(a->ctx, a->tuning, 2 * width);
+    KFE_TRY(kfe_i_extent_of(a->ctx, splits, &extent));
+    KFE_ALLOC(a->ctx, a->tuning, width);
     a->tuning_splits = cells->splits;
     for (int64_t i = 0; i < width; i++)
-        kfe_i_mean_sd(cells->splits, cells->values + i, width, &a->tuning[2 * i], &a->tuning[2 * i + 1]);
+        a->tuning[i] = kfe_i_estimate_over(&extent, cells->values + i, cells->variances + i, width);
 cleanup:
     return status;
 }
@@ -294,7 +267,7 @@ static kfe_status choose_inside(kfe_i_assessment *a, const kfe_i_assess_settings
     kfe_i_log(a->ctx, KFE_LOG_NOTICE, "%lld settings on %lld inner folds: %lld fits",
               (long long)a->grid.count, (long long)inner.count, (long long)(inner.count * a->grid.count));
     KFE_TRY(sweep(a, data, &inner, NULL, &a->inner));
-    KFE_TRY(keep_tuning(a, &a->inner));
+    KFE_TRY(keep_tuning(a, &inner, &a->inner));
     a->best = best_setting(a, &a->inner, owner_of, -1);
     for (int64_t o = 0; o < a->splits.count; o++)
         a->chosen[o] = settings->tuning_splits > 0 ? a->best : best_setting(a, &a->inner, owner_of, o);
@@ -306,10 +279,18 @@ cleanup:
 
 static void keep_values(kfe_i_assessment *a)
 {
-    for (int64_t o = 0; o < a->splits.count; o++)
-        memcpy(a->values + o * a->metric_count,
-               a->outer.values + (o * a->grid.count + a->chosen[o]) * a->metric_count,
-               (size_t)a->metric_count * sizeof *a->values);
+    size_t size = (size_t)a->metric_count * sizeof *a->values;
+
+    for (int64_t o = 0; o < a->splits.count; o++) {
+        int64_t cell = (o * a->grid.count + a->chosen[o]) * a->metric_count;
+        memcpy(a->values + o * a->metric_count, a->outer.values + cell, size);
+        memcpy(a->variances + o * a->metric_count, a->outer.variances + cell, size);
+    }
+}
+
+kfe_i_estimate kfe_i_assessment_estimate(const kfe_i_assessment *a, int64_t metric)
+{
+    return kfe_i_estimate_over(&a->extent, a->values + metric, a->variances + metric, a->metric_count);
 }
 
 /* The chosen setting of each outer split, on that split. */
@@ -339,7 +320,7 @@ static kfe_status choose_outside(kfe_i_assessment *a, const kfe_data *data)
     kfe_i_log(a->ctx, KFE_LOG_NOTICE, "%lld settings on %lld splits: %lld fits", (long long)a->grid.count,
               (long long)a->splits.count, (long long)cells);
     KFE_TRY(sweep(a, data, &a->splits, NULL, &a->outer));
-    KFE_TRY(keep_tuning(a, &a->outer));
+    KFE_TRY(keep_tuning(a, &a->splits, &a->outer));
     a->best = best_setting(a, &a->outer, NULL, -1);
     for (int64_t o = 0; o < a->splits.count; o++)
         a->chosen[o] = a->best;
@@ -398,7 +379,9 @@ static kfe_status begin(kfe_i_assessment *a, const kfe_data *data, const kfe_i_a
         kfe_i_find_positive(a->ctx, target->class_count, target->names, settings->positive, &a->positive));
     KFE_TRY(kfe_i_splits_make(a->ctx, &settings->protocol, &all, 0, &a->splits));
     KFE_ALLOC_ZERO(a->ctx, a->chosen, a->splits.count);
+    KFE_TRY(kfe_i_extent_of(a->ctx, &a->splits, &a->extent));
     KFE_ALLOC(a->ctx, a->values, a->splits.count * a->metric_count);
+    KFE_ALLOC(a->ctx, a->variances, a->splits.count * a->metric_count);
 cleanup:
     return status;
 }
@@ -474,6 +457,30 @@ static double target_variance(const kfe_i_target *target)
     return sum;
 }
 
+static kfe_status check_same_call(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids,
+                                  const kfe_data *data, const kfe_i_assess_settings *settings)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_text options;
+
+    kfe_i_text_init(&options, ctx);
+    kfe_i_params_format(&kfe_i_protocol_params, &settings->protocol, &options);
+    kfe_i_text_puts(&options, " ");
+    kfe_i_params_format(&own_params, settings, &options);
+    KFE_TRY(options.status);
+    KFE_TRY(kfe_i_check_same_call(ctx,
+                                  &(kfe_i_call){.name = "assess",
+                                                .spec_count = 1,
+                                                .specs = &spec,
+                                                .options = options.bytes,
+                                                .text_count = grids.count,
+                                                .texts = grids.texts},
+                                  data));
+cleanup:
+    kfe_i_text_free(&options);
+    return status;
+}
+
 kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids, const kfe_data *data,
                         const kfe_i_assess_settings *settings, kfe_i_assessment *out)
 {
@@ -481,8 +488,7 @@ kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts
     double began = kfe_i_clock();
 
     memset(out, 0, sizeof *out);
-    if (kfe_i_ranks(ctx) > 1)
-        KFE_TRY(kfe_i_cluster_compare(ctx, kfe_i_data_fingerprint(ctx, data), "the data"));
+    KFE_TRY(check_same_call(ctx, spec, grids, data, settings));
     out->ctx = ctx;
     out->target_variance = target_variance(&data->target);
     KFE_TRY(kfe_i_grid_make(ctx, spec, grids, NULL, &out->grid));
@@ -514,6 +520,7 @@ void kfe_i_assessment_free(kfe_i_assessment *a)
     kfe_i_splits_free(&a->splits);
     kfe_i_free(a->ctx, a->chosen);
     kfe_i_free(a->ctx, a->values);
+    kfe_i_free(a->ctx, a->variances);
     kfe_i_cells_free(&a->outer);
     kfe_i_cells_free(&a->inner);
     kfe_i_free(a->ctx, a->tuning);

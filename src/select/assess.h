@@ -7,6 +7,7 @@
 #ifndef KFE_SELECT_ASSESS_H
 #define KFE_SELECT_ASSESS_H
 
+#include "select/estimate.h"
 #include "select/sweep.h"
 
 /* Begins with the protocol, so that its table serves. */
@@ -34,15 +35,17 @@ typedef struct kfe_i_assessment {
     const kfe_i_metric *metrics[KFE_MOST_METRICS];
     int64_t metric_count;
     int64_t positive;
-    int nested;        /* the settings were compared on inner folds */
-    int64_t *chosen;   /* setting of each outer split */
-    double *values;    /* outer splits × metrics, of the setting chosen */
-    kfe_i_cells outer; /* the settings that were fitted on the outer splits */
-    kfe_i_cells inner; /* all settings on the inner folds; empty unless nested */
-    double *tuning;    /* settings × metrics × (mean, sd) over the splits that settings were compared on */
-    int64_t tuning_splits; /* how many these were; 0: there was nothing to choose */
-    int64_t best;          /* the setting best on average over all of these */
-    int64_t fits;          /* settings × splits, all told */
+    int nested;             /* the settings were compared on inner folds */
+    int64_t *chosen;        /* setting of each outer split */
+    double *values;         /* outer splits × metrics, of the setting chosen */
+    double *variances;      /* the same of what one row contributes, see kfe_i_metric_row_variance */
+    kfe_i_extent extent;    /* of the outer splits */
+    kfe_i_cells outer;      /* the settings that were fitted on the outer splits */
+    kfe_i_cells inner;      /* all settings on the inner folds; empty unless nested */
+    kfe_i_estimate *tuning; /* settings × metrics, over the splits that settings were compared on */
+    int64_t tuning_splits;  /* how many these were; 0: there was nothing to choose */
+    int64_t best;           /* the setting best on average over all of these */
+    int64_t fits;           /* settings × splits, all told */
     double seconds;
     double *permuted; /* mean of the first metric with permuted targets */
     int64_t permuted_count;
@@ -75,11 +78,10 @@ int64_t kfe_i_assessment_failures(const kfe_i_assessment *a, int64_t setting, co
 kfe_status kfe_i_find_positive(kfe_context *ctx, int64_t classes, char *const *names, const char *name,
                                int64_t *out);
 
+/* Of a metric over the outer splits. */
+kfe_i_estimate kfe_i_assessment_estimate(const kfe_i_assessment *a, int64_t metric);
+
 /* Whether a mean is better than another, by more than rounding; a number is better than NaN. */
 int kfe_i_is_better(const kfe_i_metric *metric, double value, double than);
-/* Mean and standard deviation (n − 1) of what is not NaN; NaN where there is too little. */
-void kfe_i_mean_sd(int64_t count, const double *values, int64_t stride, double *mean, double *sd);
-/* Mean rows of the test parts over mean rows of the training parts, as the corrected t-test wants it. */
-double kfe_i_test_share(const kfe_i_splits *splits);
 
 #endif

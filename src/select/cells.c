@@ -22,10 +22,12 @@ kfe_status kfe_i_cells_make(kfe_context *ctx, int64_t splits, int64_t settings, 
 
     *out = (kfe_i_cells){.ctx = ctx, .splits = splits, .settings = settings, .metrics = metrics};
     KFE_ALLOC(ctx, out->values, count * metrics);
+    KFE_ALLOC(ctx, out->variances, count * metrics);
     KFE_ALLOC(ctx, out->support_vectors, count);
     KFE_ALLOC(ctx, out->seconds, count);
     KFE_ALLOC(ctx, out->failure_of, count);
     fill_nan(count * metrics, out->values);
+    fill_nan(count * metrics, out->variances);
     fill_nan(count, out->support_vectors);
     fill_nan(count, out->seconds);
     for (int64_t i = 0; i < count; i++)
@@ -44,6 +46,7 @@ void kfe_i_cells_free(kfe_i_cells *cells)
     kfe_i_free(cells->ctx, cells->failure_of);
     kfe_i_free(cells->ctx, cells->seconds);
     kfe_i_free(cells->ctx, cells->support_vectors);
+    kfe_i_free(cells->ctx, cells->variances);
     kfe_i_free(cells->ctx, cells->values);
     memset(cells, 0, sizeof *cells);
 }

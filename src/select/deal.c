@@ -10,7 +10,7 @@
 #include "core/memory.h"
 
 /* The process that fits a cell. */
-static int64_t owner_of(const kfe_i_sweep *sweep, int64_t cell, int64_t ranks)
+static int64_t owner_of(const kfe_i_sweep *sweep, int64_t cell, int64_t processes)
 {
     const kfe_i_grid *grid = sweep->grid;
     int64_t choice[KFE_AXIS_PLACES];
@@ -19,11 +19,11 @@ static int64_t owner_of(const kfe_i_sweep *sweep, int64_t cell, int64_t ranks)
 
     kfe_i_grid_choice(grid, cell % grid->count, choice);
     int64_t kernel = choice[KFE_AXIS_FIT] * grid->counts[KFE_AXIS_KERNEL] + choice[KFE_AXIS_KERNEL];
-    if (kernels >= ranks)
-        return kernel % ranks;
-    if (sweep->splits->count >= ranks)
-        return split % ranks;
-    return ((split * kernels + kernel) * grid->counts[KFE_AXIS_METHOD] + choice[KFE_AXIS_METHOD]) % ranks;
+    if (kernels >= processes)
+        return kernel % processes;
+    if (sweep->splits->count >= processes)
+        return split % processes;
+    return ((split * kernels + kernel) * grid->counts[KFE_AXIS_METHOD] + choice[KFE_AXIS_METHOD]) % processes;
 }
 
 void kfe_i_deal_cells(const kfe_context *ctx, const kfe_i_sweep *sweep, unsigned char *own)
@@ -32,7 +32,7 @@ void kfe_i_deal_cells(const kfe_context *ctx, const kfe_i_sweep *sweep, unsigned
 
     for (int64_t cell = 0; cell < cells; cell++)
         own[cell] = (!sweep->wanted || sweep->wanted[cell]) &&
-                    owner_of(sweep, cell, kfe_i_ranks(ctx)) == kfe_i_rank(ctx);
+                    owner_of(sweep, cell, kfe_i_processes(ctx)) == kfe_i_process(ctx);
 }
 
 /* ---- numbers ---- */
@@ -48,7 +48,7 @@ static kfe_status share_numbers(kfe_context *ctx, const kfe_i_sweep *sweep, doub
     KFE_ALLOC_ZERO(ctx, both, 2 * cells * width);
     for (int64_t cell = 0; cell < cells; cell++)
         for (int64_t j = cell * width; j < (cell + 1) * width; j++)
-            if (owner_of(sweep, cell, kfe_i_ranks(ctx)) == kfe_i_rank(ctx) && !isnan(values[j])) {
+            if (owner_of(sweep, cell, kfe_i_processes(ctx)) == kfe_i_process(ctx) && !isnan(values[j])) {
                 both[2 * j] = values[j];
                 both[2 * j + 1] = 1;
             }
@@ -73,7 +73,7 @@ static int64_t bytes_of_failures(const kfe_i_cells *cells, const kfe_i_sweep *sw
     int64_t bytes = 0;
 
     for (int64_t cell = 0; cell < cells->splits * cells->settings; cell++)
-        if (cells->failure_of[cell] >= 0 && owner_of(sweep, cell, kfe_i_ranks(ctx)) == kfe_i_rank(ctx))
+        if (cells->failure_of[cell] >= 0 && owner_of(sweep, cell, kfe_i_processes(ctx)) == kfe_i_process(ctx))
             bytes += (int64_t)(sizeof(parcel) + strlen(cells->failures[cells->failure_of[cell]].reason) + 1);
     return bytes;
 }
@@ -82,7 +82,7 @@ static void pack_failures(const kfe_i_cells *cells, const kfe_i_sweep *sweep, co
                           char *out)
 {
     for (int64_t cell = 0; cell < cells->splits * cells->settings; cell++) {
-        if (cells->failure_of[cell] < 0 || owner_of(sweep, cell, kfe_i_ranks(ctx)) != kfe_i_rank(ctx))
+        if (cells->failure_of[cell] < 0 || owner_of(sweep, cell, kfe_i_processes(ctx)) != kfe_i_process(ctx))
             continue;
         const kfe_i_failure *failure = &cells->failures[cells->failure_of[cell]];
         parcel head = {cell, (int32_t)failure->status, (int32_t)strlen(failure->reason) + 1};
@@ -112,20 +112,20 @@ cleanup:
 static kfe_status share_failures(kfe_context *ctx, const kfe_i_sweep *sweep, kfe_i_cells *cells)
 {
     kfe_status status = KFE_OK;
-    int ranks = kfe_i_ranks(ctx);
+    int processes = kfe_i_processes(ctx);
     double *sizes = NULL;
     int64_t *bytes = NULL;
     char *all = NULL;
     int64_t before = 0;
     int64_t total = 0;
 
-    KFE_ALLOC_ZERO(ctx, sizes, ranks);
-    KFE_ALLOC(ctx, bytes, ranks);
-    sizes[kfe_i_rank(ctx)] = (double)bytes_of_failures(cells, sweep, ctx);
-    KFE_TRY(kfe_i_cluster_gather_rows(ctx, sizes, ranks, 1));
-    for (int r = 0; r < ranks; r++) {
+    KFE_ALLOC_ZERO(ctx, sizes, processes);
+    KFE_ALLOC(ctx, bytes, processes);
+    sizes[kfe_i_process(ctx)] = (double)bytes_of_failures(cells, sweep, ctx);
+    KFE_TRY(kfe_i_cluster_gather_rows(ctx, sizes, processes, 1));
+    for (int r = 0; r < processes; r++) {
         bytes[r] = (int64_t)sizes[r];
-        before += r < kfe_i_rank(ctx) ? bytes[r] : 0;
+        before += r < kfe_i_process(ctx) ? bytes[r] : 0;
         total += bytes[r];
     }
     if (total == 0)
@@ -146,6 +146,7 @@ kfe_status kfe_i_deal_exchange(kfe_context *ctx, const kfe_i_sweep *sweep, kfe_i
     kfe_status status = KFE_OK;
 
     KFE_TRY(share_numbers(ctx, sweep, cells->values, cells->metrics));
+    KFE_TRY(share_numbers(ctx, sweep, cells->variances, cells->metrics));
     KFE_TRY(share_numbers(ctx, sweep, cells->support_vectors, 1));
     KFE_TRY(share_numbers(ctx, sweep, cells->seconds, 1));
     KFE_TRY(share_failures(ctx, sweep, cells));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/rows/distinct.h"
 
 /* ---- rows of the data ---- */
 
@@ -53,6 +54,8 @@ kfe_status kfe_i_fold_gather_train(kfe_context *ctx, const kfe_data *data, const
     kfe_i_rows rows = {split->train, split->train_count};
     kfe_status status = kfe_i_fold_gather(ctx, data, spec, rows, rows, out);
 
+    if (status == KFE_OK && !data->target.keys)
+        status = kfe_i_data_set_keys(ctx, *out);
     return status == KFE_OK ? kfe_i_spec_weigh_classes(ctx, spec, &(*out)->target) : status;
 }
 
@@ -384,7 +387,7 @@ cleanup:
 
 static kfe_status measure_predictor(kfe_context *ctx, const kfe_i_fold *fold,
                                     const kfe_i_predictor *predictor, const kfe_i_table *features,
-                                    const kfe_i_trial *trial, double *values)
+                                    const kfe_i_trial *trial, double *values, double *variances)
 {
     kfe_status status = KFE_OK;
     const kfe_i_target *truth = &trial->data->target;
@@ -413,8 +416,11 @@ static kfe_status measure_predictor(kfe_context *ctx, const kfe_i_fold *fold,
     outcome.one_vs_rest = kfe_i_predictor_is_one_vs_rest(predictor);
     outcome.truth_values = a.truth_values;
     outcome.predicted_values = outputs;
-    for (int64_t m = 0; m < trial->metric_count; m++)
+    for (int64_t m = 0; m < trial->metric_count; m++) {
         KFE_TRY(trial->metrics[m]->value(ctx, &outcome, &values[m]));
+        if (variances)
+            KFE_TRY(kfe_i_metric_row_variance(ctx, trial->metrics[m], &outcome, values[m], &variances[m]));
+    }
 cleanup:
     free_answers(ctx, &a);
     kfe_i_free(ctx, outputs);
@@ -471,7 +477,7 @@ kfe_status kfe_i_fold_learn_on_device(kfe_context *ctx, const kfe_i_fold *fold, 
 }
 
 kfe_status kfe_i_fold_measure(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_trial *trial,
-                              double *values, double *support_vectors)
+                              double *values, double *variances, double *support_vectors)
 {
     kfe_status status = KFE_OK;
     kfe_i_predictor trained = {0};
@@ -483,7 +489,7 @@ kfe_status kfe_i_fold_measure(kfe_context *ctx, const kfe_i_fold *fold, const kf
     if (predictor == &trained)
         KFE_TRY(fold->sums.cols > 0 ? learn_from_sums(ctx, fold, trial, &trained)
                                     : learn_from_rows(ctx, fold, trial, &trained));
-    KFE_TRY(measure_predictor(ctx, fold, predictor, &test, trial, values));
+    KFE_TRY(measure_predictor(ctx, fold, predictor, &test, trial, values, variances));
     if (support_vectors)
         *support_vectors = predictor->support_vectors >= 0 ? (double)predictor->support_vectors : NAN;
 cleanup:

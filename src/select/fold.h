@@ -82,8 +82,9 @@ kfe_status kfe_i_fold_learn_on_device(kfe_context *ctx, const kfe_i_fold *fold, 
                                       kfe_i_predictor *out);
 
 /* Trains the learner on the training rows, unless there is a predictor, and measures on the test rows:
- * values[metric_count], and the examples that it rests on (NaN: not applicable; may be NULL). */
+ * values[metric_count], variances[metric_count] of what one row contributes (metric.h; may be NULL), and the examples
+ * that it rests on (NaN: not applicable; may be NULL). */
 kfe_status kfe_i_fold_measure(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_trial *trial,
-                              double *values, double *support_vectors);
+                              double *values, double *variances, double *support_vectors);
 
 #endif

@@ -115,12 +115,12 @@ static kfe_status is_uneven(const kfe_i_group *group, int view, int *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_table table = kfe_i_weighted_rows(&group->data->views[view].table, &group->data->target);
-    double ratio = 1;
+    kfe_i_ranges ranges = {0};
 
     for (int64_t s = 0; group->uneven[view] < 0 && s < group->splits->count; s++) {
         const kfe_i_split *split = &group->splits->items[s];
-        KFE_TRY(kfe_i_spread_ratio(group->ctx, &table, split->train, split->train_count, &ratio));
-        if (ratio > KFE_SCALE_RATIO)
+        KFE_TRY(kfe_i_ranges_find(group->ctx, &table, split->train, split->train_count, &ranges));
+        if (kfe_i_scale_by_ranges(&ranges) != KFE_SCALE_NONE)
             group->uneven[view] = 1;
     }
     if (group->uneven[view] < 0)
@@ -204,7 +204,7 @@ static int repays(const kfe_i_group *group, const kfe_spec *spec, int64_t fits)
 static int matrix_serves(const kfe_spec *spec)
 {
     int by_kernel = spec->method->flags & KFE_HAS_KERNELS && !(spec->method->flags & KFE_HAS_SYNTHETIC) &&
-                    !kfe_i_method_opens_operators(spec->method);
+                    kfe_i_method_use(spec->method, spec->settings, KFE_OFFER_GRAM, NULL);
 
     return (by_kernel || kfe_i_spec_learns_from_kernel(spec)) && !kfe_i_has_user_kernel(spec) &&
            spec->fit.landmarks == 0 && (spec->fit.gram == KFE_GRAM_AUTO || spec->fit.gram == KFE_GRAM_F64);

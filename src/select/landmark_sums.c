@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
+#include "data/rows/distinct.h"
+#include "linalg/linalg.h"
 #include "model/landmarks.h"
 
 /* F, and what makes it, may take this share of the memory that is left. */
@@ -23,6 +24,7 @@ void kfe_i_landmark_sums_free(kfe_i_landmark_sums *s)
     kfe_i_table_free(&s->factor);
     kfe_i_free(s->ctx, s->landmarks);
     kfe_i_free(s->ctx, s->lower);
+    kfe_i_free(s->ctx, s->keys);
     memset(s, 0, sizeof *s);
 }
 
@@ -42,10 +44,11 @@ static int64_t enlarged_count(const kfe_i_group *group, int64_t asked)
 
 static int is_served(const kfe_i_group *group, const kfe_spec *spec)
 {
-    return spec->fit.landmarks > 0 && kfe_i_method_sums_are_rows(spec->method) &&
+    return spec->fit.landmarks > 0 && kfe_i_method_sums_are_rows(spec->method, spec->settings) &&
            spec->method->flags & KFE_HAS_KERNELS && !(spec->method->flags & KFE_HAS_SYNTHETIC) &&
-           !kfe_i_method_opens_operators(spec->method) && !kfe_i_spec_learns_from_kernel(spec) &&
-           !kfe_i_has_user_kernel(spec) && !group->data->target.weights && !kfe_i_spec_weighs_classes(spec) &&
+           kfe_i_method_use(spec->method, spec->settings, KFE_OFFER_GRAM, NULL) &&
+           !kfe_i_spec_learns_from_kernel(spec) && !kfe_i_has_user_kernel(spec) &&
+           !group->data->target.weights && !kfe_i_spec_weighs_classes(spec) &&
            (spec->fit.gram == KFE_GRAM_AUTO || spec->fit.gram == KFE_GRAM_F64) && group->count > 1;
 }
 
@@ -53,10 +56,9 @@ static int is_served(const kfe_i_group *group, const kfe_spec *spec)
 static kfe_status take_factor(const kfe_i_group *group, const kfe_i_gram *gram, kfe_i_landmark_sums *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_landmark_info info;
+    kfe_i_landmark_info info = kfe_i_landmarks_of(gram);
     double *rows = NULL;
 
-    kfe_i_gram_has_landmarks(gram, &info);
     int64_t r = info.rank;
     if (!info.exact || r == 0)
         return KFE_OK;
@@ -98,8 +100,9 @@ kfe_status kfe_i_landmark_sums_make(kfe_i_group *group, const kfe_spec *spec, kf
     out->ctx = ctx;
     out->asked = spec->fit.landmarks;
     KFE_TRY(kfe_i_group_prepare(group, spec, &kernels));
-    KFE_TRY(kfe_i_open_landmarks(ctx, &kernels, group->scaled, &plan, KFE_GRAM_F64, &gram));
+    KFE_TRY(kfe_i_gram_open_plan(ctx, &kernels, group->scaled, &plan, KFE_GRAM_F64, &gram));
     KFE_TRY(take_factor(group, gram, out));
+    KFE_TRY(kfe_i_data_row_keys(ctx, group->data, &out->keys));
     const kfe_i_row_parts parts = {group->splits, group->members, group->count};
     if (out->factor.cols > 0)
         KFE_TRY(kfe_i_row_sums_over(ctx, group->data, &out->factor, group->rows, group->row_count, &parts,

@@ -22,7 +22,8 @@ typedef struct kfe_i_landmark_sums {
         factor; /* F; rows of the data that the group does not use are zero. Without columns: not made */
     int64_t *landmarks; /* factor.cols rows of the data, in the order of their choice */
     int64_t asked;
-    double *lower; /* L, one row per landmark */
+    double *lower;       /* L, one row per landmark */
+    kfe_i_row_key *keys; /* of the rows of the data (data/rows/distinct.h) */
     kfe_i_row_sums sums;
 } kfe_i_landmark_sums;
 

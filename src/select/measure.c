@@ -17,22 +17,22 @@
 
 #include "core/memory.h"
 
-static double alignment(const kfe_i_moments *m)
+static double alignment(const kfe_i_measured *m)
 {
     return m->with_target / (sqrt(m->squared_norm) * m->target_norm);
 }
 
-static double centred_alignment(const kfe_i_moments *m)
+static double centred_alignment(const kfe_i_measured *m)
 {
     return m->centred_with_target / (sqrt(m->centred_squared_norm) * m->centred_target_norm);
 }
 
-static double hsic(const kfe_i_moments *m)
+static double hsic(const kfe_i_measured *m)
 {
     return m->centred_with_target / ((m->n - 1) * (m->n - 1));
 }
 
-static double effective_rank(const kfe_i_moments *m)
+static double effective_rank(const kfe_i_measured *m)
 {
     return m->centred_trace * m->centred_trace / m->centred_squared_norm;
 }
@@ -112,7 +112,7 @@ static double dot(int64_t count, const double *a, const double *b)
 }
 
 static kfe_status target_moments(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_target *target,
-                                 kfe_i_moments *out)
+                                 kfe_i_measured *out)
 {
     kfe_status status = KFE_OK;
     int64_t n = gram->size;
@@ -137,7 +137,7 @@ cleanup:
     return status;
 }
 
-static kfe_status kernel_moments(kfe_context *ctx, const kfe_i_gram *gram, kfe_i_moments *out)
+static kfe_status kernel_moments(kfe_context *ctx, const kfe_i_gram *gram, kfe_i_measured *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_gram *centred = NULL;
@@ -161,8 +161,8 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_moments_compute(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_target *target,
-                                 kfe_i_moments *out)
+kfe_status kfe_i_measure_kernel(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_target *target,
+                                kfe_i_measured *out)
 {
     kfe_status status = KFE_OK;
 

@@ -231,7 +231,7 @@ static kfe_status kappa(kfe_context *ctx, const kfe_i_outcome *outcome, double *
 
 /* ---- one class against the rest ---- */
 
-static int is_accepted(const kfe_i_outcome *outcome, int64_t row, int64_t class_index)
+int kfe_i_outcome_accepts(const kfe_i_outcome *outcome, int64_t row, int64_t class_index)
 {
     if (outcome->scores && outcome->one_vs_rest)
         return outcome->scores[row * outcome->classes + class_index] > 0;
@@ -246,13 +246,14 @@ static kfe_status ovr_error(kfe_context *ctx, const kfe_i_outcome *outcome, doub
     (void)ctx;
     for (int64_t i = 0; i < outcome->rows; i++)
         for (int64_t g = 0; g < outcome->classes; g++)
-            wrong +=
-                is_accepted(outcome, i, g) != (outcome->truth[i] == g) ? kfe_i_outcome_weight(outcome, i) : 0;
+            wrong += kfe_i_outcome_accepts(outcome, i, g) != (outcome->truth[i] == g)
+                         ? kfe_i_outcome_weight(outcome, i)
+                         : 0;
     *out = mass > 0 ? wrong / (mass * (double)outcome->classes) : UNDEFINED;
     return KFE_OK;
 }
 
-/* ---- ranked by scores ---- */
+/* ---- rows in the order of their scores ---- */
 
 static double area_under(const kfe_i_curve_point *points, int64_t count, double positives, double negatives)
 {
@@ -310,7 +311,7 @@ static void mark_occurring(const kfe_i_outcome *outcome, char *occurs)
             occurs[outcome->truth[i]] = 1;
 }
 
-static kfe_status ranked(kfe_context *ctx, const kfe_i_outcome *outcome, curve_value_fn value, double *out)
+static kfe_status of_curve(kfe_context *ctx, const kfe_i_outcome *outcome, curve_value_fn value, double *out)
 {
     kfe_status status = KFE_OK;
     char *occurs = NULL;
@@ -340,12 +341,12 @@ cleanup:
 
 static kfe_status auc(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
 {
-    return ranked(ctx, outcome, area_under, out);
+    return of_curve(ctx, outcome, area_under, out);
 }
 
 static kfe_status average_precision(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
 {
-    return ranked(ctx, outcome, precision_averaged, out);
+    return of_curve(ctx, outcome, precision_averaged, out);
 }
 
 /* ---- real targets ---- */
@@ -434,18 +435,18 @@ static kfe_status determination(kfe_context *ctx, const kfe_i_outcome *outcome, 
 /* ---- the table ---- */
 
 static const kfe_i_metric metrics[] = {
-    {"accuracy", "share of rows whose class is predicted", KFE_TASK_CLASSES, 1, 0, accuracy, .on_request = 0},
+    {"accuracy", "share of rows whose class is predicted", KFE_TASK_CLASSES, 1, 0, accuracy,
+     .influence = kfe_i_accuracy_influence},
     {"error", "share of rows whose class is not predicted", KFE_TASK_CLASSES, 0, 0, error_rate,
-     .on_request = 0},
+     .influence = kfe_i_error_influence},
     {"balanced-accuracy", "mean over classes of the share of its rows that is predicted", KFE_TASK_CLASSES, 1,
-     0, balanced_accuracy, .on_request = 0},
+     0, balanced_accuracy, .influence = kfe_i_balanced_influence},
     {"f1", "mean over classes of the harmonic mean of precision and recall", KFE_TASK_CLASSES, 1, 0, macro_f1,
      .on_request = 0},
     {"ovr-error",
      "mean over classes of the error of one class against the rest, by the sign of each class's decision "
-     "value; "
-     "with one decision for all classes 2·error/classes",
-     KFE_TASK_CLASSES, 0, 0, ovr_error, .on_request = 0},
+     "value; with one decision for all classes 2·error/classes",
+     KFE_TASK_CLASSES, 0, 0, ovr_error, .influence = kfe_i_ovr_error_influence},
     {"auc", "area under the ROC curve; with more than two classes, the mean of one against the rest",
      KFE_TASK_CLASSES, 1, 1, auc, .on_request = 0},
     {"average-precision",
@@ -459,12 +460,16 @@ static const kfe_i_metric metrics[] = {
      "mean of -log of the probability of the true class; of a model without calibration, by the softmax of "
      "its "
      "scores",
-     KFE_TASK_CLASSES, 0, 1, kfe_i_metric_log_loss, .on_request = 1, .needs_probabilities = 1},
+     KFE_TASK_CLASSES, 0, 1, kfe_i_metric_log_loss, .on_request = 1, .needs_probabilities = 1,
+     .influence = kfe_i_log_loss_influence},
     {"brier", "mean squared error of the probabilities, summed over classes (of two: that of one)",
-     KFE_TASK_CLASSES, 0, 1, kfe_i_metric_brier, .on_request = 1, .needs_probabilities = 1},
-    {"rmse", "root of the mean squared error", KFE_TASK_REAL, 0, 0, root_mean_square, .on_request = 0},
-    {"mae", "mean absolute error", KFE_TASK_REAL, 0, 0, mean_absolute, .on_request = 0},
-    {"r2", "coefficient of determination", KFE_TASK_REAL, 1, 0, determination, .on_request = 0},
+     KFE_TASK_CLASSES, 0, 1, kfe_i_metric_brier, .on_request = 1, .needs_probabilities = 1,
+     .influence = kfe_i_brier_influence},
+    {"rmse", "root of the mean squared error", KFE_TASK_REAL, 0, 0, root_mean_square,
+     .influence = kfe_i_rmse_influence},
+    {"mae", "mean absolute error", KFE_TASK_REAL, 0, 0, mean_absolute, .influence = kfe_i_mae_influence},
+    {"r2", "coefficient of determination", KFE_TASK_REAL, 1, 0, determination,
+     .influence = kfe_i_r2_influence},
 };
 
 const kfe_i_metric *kfe_i_metric_at(int index)

@@ -112,6 +112,27 @@ static double log_loss(const source *s, int64_t row, double largest, double sum)
     return -log(fmax(probability(s, row, s->outcome->truth[row], largest, sum), 1e-15));
 }
 
+/* The loss of each row less the mean: its influence on the mean. */
+static kfe_status each_loss(kfe_context *ctx, const kfe_i_outcome *outcome, row_loss loss, double mean,
+                            double *psi)
+{
+    source s;
+    kfe_status status = find_source(ctx, outcome, &s);
+
+    for (int64_t i = 0; status == KFE_OK && i < outcome->rows; i++) {
+        double largest;
+        double sum;
+        begin_row(&s, i, &largest, &sum);
+        psi[i] = loss(&s, i, largest, sum) - mean;
+    }
+    return status;
+}
+
+kfe_status kfe_i_log_loss_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value, double *psi)
+{
+    return each_loss(ctx, outcome, log_loss, value, psi);
+}
+
 kfe_status kfe_i_metric_log_loss(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
 {
     return mean_loss(ctx, outcome, log_loss, out);
@@ -127,6 +148,11 @@ static double brier_loss(const source *s, int64_t row, double largest, double su
         total += left * left;
     }
     return classes == 2 ? total / 2 : total;
+}
+
+kfe_status kfe_i_brier_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value, double *psi)
+{
+    return each_loss(ctx, outcome, brier_loss, value, psi);
 }
 
 kfe_status kfe_i_metric_brier(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)

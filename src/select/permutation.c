@@ -98,15 +98,6 @@ static void permute(const kfe_i_target *from, const int64_t *source, kfe_i_targe
     }
 }
 
-static double mean_of(const kfe_i_assessment *a)
-{
-    double mean = 0;
-    double sd = 0;
-
-    kfe_i_mean_sd(a->splits.count, a->values, a->metric_count, &mean, &sd);
-    return mean;
-}
-
 kfe_status kfe_i_permutation_test(kfe_i_assessment *a, const kfe_i_request *request, const kfe_data *data)
 {
     kfe_status status = KFE_OK;
@@ -131,9 +122,10 @@ kfe_status kfe_i_permutation_test(kfe_i_assessment *a, const kfe_i_request *requ
         permute(&data->target, source, &copy);
         shuffled.target = copy;
         KFE_TRY(kfe_i_assess(a->ctx, request->spec, request->grids, &shuffled, &settings, &one));
-        a->permuted[a->permuted_count++] = mean_of(&one);
+        a->permuted[a->permuted_count++] = kfe_i_assessment_estimate(&one, 0).mean;
         a->fits += one.fits;
-        as_good += !kfe_i_is_better(a->metrics[0], mean_of(a), mean_of(&one));
+        as_good += !kfe_i_is_better(a->metrics[0], kfe_i_assessment_estimate(a, 0).mean,
+                                    kfe_i_assessment_estimate(&one, 0).mean);
         kfe_i_assessment_free(&one);
     }
     a->permutation_p = (double)(1 + as_good) / (double)(1 + count);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums over training rows from those over all rows, for fold.c (data/sums.h says how sums are subtracted).
+ * Sums over training rows from those over all rows, for fold.c (data/sums/sums.h says how sums are subtracted).
  *
  * Rounding: entries of the scatters S of all rows and T of the test rows are off by about √n·ε·√(S_ii·S_jj). If every S_ii is at most ten
  * times that of the training rows, the difference has at most one digit less than a sum over the training rows. A test row that is an outlier breaks
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
 
 /* Columns whose total exceeds that of the training rows by more than this factor lose digits. */
 #define LARGEST_LOSS 10.0
@@ -29,7 +29,8 @@ enum { MOST_PARTS = 32 };
 
 int kfe_i_row_sums_serve(const kfe_i_method *method)
 {
-    return method->faster_from_sums;
+    return !(method->flags & KFE_HAS_KERNELS) &&
+           kfe_i_method_use(method, NULL, KFE_OFFER_SUMS, NULL) == KFE_USE_PREFERRED;
 }
 
 void kfe_i_row_sums_free(kfe_i_row_sums *sums)
@@ -73,7 +74,7 @@ static kfe_status sum_rows(kfe_context *ctx, const kfe_i_row_sums *of, const int
     const kfe_i_sum_rows some = {.table = of->table, .index = rows, .count = count, .target = target};
 
     KFE_TRY(kfe_i_sums_begin_with(ctx, some.table->cols, target, out));
-    KFE_TRY(kfe_i_checkpoint(ctx, "multiplying the columns", 0, 0));
+    KFE_TRY(kfe_i_progress(ctx, "multiplying the columns", 0, 0));
     KFE_TRY(kfe_i_sums_add(out, &some));
 cleanup:
     return status;
@@ -276,7 +277,7 @@ static kfe_status rotate_table(kfe_context *ctx, kfe_i_row_sums *sums, const dou
     KFE_ALLOC(ctx, sums->coordinates, sums->count * d);
     for (int64_t first = 0; first < sums->count; first += ROTATED_PANEL) {
         int64_t rows = sums->count - first < ROTATED_PANEL ? sums->count - first : ROTATED_PANEL;
-        KFE_TRY(kfe_i_checkpoint(ctx, "multiplying the columns", first, sums->count));
+        KFE_TRY(kfe_i_progress(ctx, "multiplying the columns", first, sums->count));
         for (int64_t i = 0; i < rows; i++) {
             kfe_i_table_dense_row(sums->table, sums->rows[first + i], panel + i * d);
             for (int64_t j = 0; j < d; j++)

@@ -2,7 +2,7 @@
 /*
  * Get the sums over the training rows of a split from those over all rows: they are the total's less the test rows'. So the folds
  * of a cross-validation together take little more than one pass over products of columns. For linear methods that are fitted from
- * sums (kfe_i_method.fit_sums).
+ * sums (kfe_i_fit_source.sums).
  *
  * If test parts are small, as in leave-one-out, a fold does not even copy the scatter S = VΛVᵀ. In the coordinates of V the sums without
  * the test rows Z, less the mean of all rows, are
@@ -15,8 +15,8 @@
 #define KFE_SELECT_ROW_SUMS_H
 
 #include "data/data.h"
-#include "data/scale.h"
-#include "data/sums.h"
+#include "data/prepare/scale.h"
+#include "data/sums/sums.h"
 #include "method/method.h"
 #include "select/splits.h"
 

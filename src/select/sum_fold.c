@@ -2,7 +2,7 @@
 /*
  * One split from sums: scaling, features and their sums follow from the sums over the training rows; only test rows are read, and a sample
  * of training rows for ridge=auto. Called by sweep_method.c. Time for each split: O(md²) for m test rows, or O(md) where coordinates by eigenvectors serve (row_sums.h), and that of
- * the method's fit_sums.
+ * the method's fit from sums.
  */
 #include "select/sum_fold.h"
 
@@ -12,8 +12,9 @@
 
 #include "accumulate/accumulator.h"
 #include "core/memory.h"
-#include "method/ridge/leave_one_out.h"
-#include "model/metric_file.h"
+#include "data/rows/sample.h"
+#include "model/choose_dim.h"
+#include "model/distance_file.h"
 #include "model/prepare.h"
 
 /* ---- what can be fitted ---- */
@@ -26,7 +27,7 @@ static int learners_take_sums(kfe_spec *const *learners, int64_t count)
     return count > 0;
 }
 
-/* Extremes of the training rows do not follow from sums. */
+/* Extremes of the training rows do not follow from sums; for `auto`, the rows are read. */
 static int scaling_follows(int kind)
 {
     return kind == KFE_SCALE_NONE || kind == KFE_SCALE_AUTO || kind == KFE_SCALE_STANDARD ||
@@ -39,8 +40,8 @@ static kfe_status may_use_sums(kfe_context *ctx, const kfe_spec *spec, const kfe
     kfe_status status = KFE_OK;
 
     *out = 0;
-    if (kfe_i_metric_is_file(spec->fit.metric) || spec->fit.calibration != KFE_CALIBRATION_NONE ||
-        data->target.weights || kfe_i_spec_weighs_classes(spec))
+    if (kfe_i_distance_is_file(spec->fit.distance) || spec->fit.calibration != KFE_CALIBRATION_NONE ||
+        data->target.weights || kfe_i_spec_weighs_classes(spec) || kfe_i_spec_chooses_dim(spec))
         return KFE_OK;
     status = kfe_spec_check(ctx, spec, data, NULL);
     *out = status == KFE_OK;
@@ -75,7 +76,7 @@ kfe_status kfe_i_landmark_plan_make(kfe_context *ctx, const kfe_spec *spec, kfe_
     kfe_status status = KFE_OK;
 
     *out = (kfe_i_sum_plan){.needs_features = !learners_take_sums(learners, learner_count)};
-    if (!kfe_i_method_sums_are_rows(spec->method))
+    if (!kfe_i_method_sums_are_rows(spec->method, spec->settings))
         return KFE_OK;
     KFE_TRY(may_use_sums(ctx, spec, data, &out->usable));
     for (int64_t l = 0; l < learner_count; l++) /* a method's own predictor needs its own fit */
@@ -136,11 +137,16 @@ static kfe_status subtract_test(sum_fold *f, kfe_i_scale_kind kind)
     kfe_status status = KFE_OK;
     const kfe_i_scaler plain = {.kind = KFE_SCALE_NONE};
     const kfe_i_table *table = &f->all->data->views[0].table;
+    kfe_i_ranges ranges = {0};
 
     KFE_TRY(kfe_i_row_sums_train(f->ctx, f->all, f->split, &plain, &f->train, &f->known));
     if (!f->known || f->train.classes != f->all->total.classes) {
         f->known = 0;
         return KFE_OK;
+    }
+    if (kind == KFE_SCALE_AUTO) {
+        KFE_TRY(kfe_i_ranges_find(f->ctx, table, f->split->train, f->split->train_count, &ranges));
+        kind = kfe_i_scale_by_ranges(&ranges);
     }
     KFE_TRY(kfe_i_scaler_from_sums(f->ctx, kind, 0, &f->train, &f->scaler));
     kfe_i_sums_scale(&f->train, f->scaler.shift, f->scaler.factor);
@@ -183,17 +189,25 @@ static kfe_status take_sample(sum_fold *f, int64_t count)
 {
     kfe_status status = KFE_OK;
     int64_t n = f->split->train_count;
-    int64_t size = kfe_i_loo_sample_size(n);
+    int64_t size = 0;
     int64_t *index = NULL;
+    kfe_i_row_key *keys = NULL;
 
-    KFE_ALLOC(f->ctx, index, n);
-    kfe_i_loo_draw_sample(f->ctx, n, index);
-    for (int64_t i = 0; i < size; i++)
-        index[i] = f->split->train[index[i]];
+    KFE_ALLOC(f->ctx, keys, n);
+    for (int64_t i = 0; i < n; i++)
+        keys[i] = f->landmarks->keys[f->split->train[i]];
+    KFE_TRY(kfe_i_sample_draw(f->ctx, n, keys, &index, &size));
     KFE_TRY(kfe_i_table_new_dense(f->ctx, size, count, &f->sample));
+    for (int64_t i = 0; i < size; i++) {
+        keys[i] = keys[index[i]]; /* index ascends */
+        index[i] = f->split->train[index[i]];
+    }
     KFE_TRY(map_factor(f, index, size, f->basis, count, f->sample.values));
     KFE_TRY(kfe_i_target_gather(f->ctx, &f->all->data->target, index, size, &f->sample_target));
+    f->sample_target.keys = keys;
+    keys = NULL;
 cleanup:
+    kfe_i_free(f->ctx, keys);
     kfe_i_free(f->ctx, index);
     return status;
 }
@@ -251,11 +265,11 @@ cleanup:
 /* Runs the method; f->known is 0 if it needs the rows. */
 static kfe_status run_method(sum_fold *f, const kfe_spec *spec)
 {
-    const kfe_i_sum_problem problem = {.sums = &f->train,
-                                       .sample = f->landmarks ? &f->sample : NULL,
-                                       .sample_target = f->landmarks ? &f->sample_target : NULL,
-                                       .rows_at_hand = 1};
-    kfe_status status = spec->method->fit_sums(f->ctx, &problem, spec->settings, &f->solution);
+    const kfe_i_fit_source source = {.sums = &f->train,
+                                     .sample = f->landmarks ? &f->sample : NULL,
+                                     .sample_target = f->landmarks ? &f->sample_target : NULL,
+                                     .rows_at_hand = 1};
+    kfe_status status = spec->method->fit(f->ctx, &source, spec->settings, &f->solution);
 
     f->known = status == KFE_OK && f->solution.kind == KFE_SOLUTION_PRIMAL;
     return status == KFE_EUNSUPPORTED ? KFE_OK : status;
@@ -282,7 +296,8 @@ static kfe_status fit(sum_fold *f, const kfe_spec *spec, const kfe_i_sum_plan *p
             KFE_TRY(run_method(f, spec));
         return status;
     }
-    if (plan->kind == KFE_SCALE_NONE && spec->method->takes_spectrum) {
+    if (plan->kind == KFE_SCALE_NONE &&
+        kfe_i_method_use(spec->method, spec->settings, KFE_OFFER_SPECTRUM, NULL)) {
         KFE_TRY(kfe_i_row_sums_train_rotated(f->ctx, f->all, f->split, &f->train, &f->test, &f->known));
         if (f->known)
             KFE_TRY(run_method(f, spec));

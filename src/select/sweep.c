@@ -10,6 +10,7 @@
 #include "core/cluster.h"
 #include "core/memory.h"
 #include "select/sweep_method.h"
+#include "system/system.h"
 
 static kfe_status run_methods(kfe_i_sweep_state *r)
 {
@@ -277,7 +278,7 @@ kfe_status kfe_i_sweep_run(kfe_context *ctx, const kfe_i_sweep *asked, kfe_i_cel
     memset(out, 0, sizeof *out);
     KFE_TRY(kfe_i_duplicates_find(ctx, asked->grid, asked->splits->count, asked->wanted, &duplicates));
     once.wanted = duplicates.first ? duplicates.wanted : asked->wanted;
-    KFE_TRY(kfe_i_ranks(ctx) > 1 ? run_dealt_cells(ctx, &once, out) : run_cells(ctx, &once, out));
+    KFE_TRY(kfe_i_processes(ctx) > 1 ? run_dealt_cells(ctx, &once, out) : run_cells(ctx, &once, out));
     if (out->failed > 0 && out->failed == count_wanted(&once))
         KFE_FAIL(ctx, out->failures[0].status, "%s", out->failures[0].reason);
     KFE_TRY(kfe_i_duplicates_fill(&duplicates, asked->wanted, out));

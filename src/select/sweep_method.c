@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/search.h"
 #include "core/workers.h"
+#include "system/system.h"
 
 /* Estimated times above this are logged. */
 #define KFE_LONG_SECONDS 3600.0
@@ -138,6 +139,7 @@ static kfe_status measure_task(kfe_context *worker, void *user, int64_t task)
         trial.calibrated = whole;
     }
     status = kfe_i_fold_measure(worker, &part->fold, &trial, r->cells->values + cell * sweep->metric_count,
+                                r->cells->variances + cell * sweep->metric_count,
                                 r->cells->support_vectors + cell);
     kfe_spec_free(whole);
     r->cells->seconds[cell] =
@@ -337,7 +339,8 @@ static kfe_status share_sums(kfe_i_sweep_state *r)
     if (r->plan.kind == KFE_SCALE_AUTO &&
         r->group.count > 1) /* splits that auto would scale are not grouped */
         r->plan.kind = KFE_SCALE_NONE;
-    if (r->plan.usable && r->plan.kind == KFE_SCALE_NONE && r->spec->method->takes_spectrum &&
+    if (r->plan.usable && r->plan.kind == KFE_SCALE_NONE &&
+        kfe_i_method_use(r->spec->method, r->spec->settings, KFE_OFFER_SPECTRUM, NULL) &&
         has_few_test_rows(r))
         KFE_TRY(kfe_i_row_sums_rotate(r->ctx, &r->sums));
 cleanup:

@@ -4,6 +4,7 @@
 
 #include "core/memory.h"
 #include "core/search.h"
+#include "model/identity.h"
 #include "report/scores.h"
 #include "select/assess.h"
 
@@ -218,6 +219,11 @@ kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs
     KFE_ALLOC_ZERO(ctx, c.failed, count);
     KFE_TRY(parse_options(ctx, options, &own, &shared));
     KFE_TRY(kfe_grids_check(ctx, count, specs, grid_count, grids));
+    KFE_TRY(kfe_i_check_same_call(
+        ctx,
+        &(kfe_i_call){
+            .name = "compare", .spec_count = count, .specs = specs, .text_count = grid_count, .texts = grids},
+        NULL)); /* each assessment compares the data and the options */
     KFE_TRY(count_fits(&c, count, specs, texts, data, &shared, &fits));
     kfe_i_search_begin(ctx, fits, &search);
     for (int i = 0; i < count; i++)

@@ -5,12 +5,13 @@
  * A label that the model was not fitted on becomes a further class that is never predicted. It has the same score
  * in every row, so its auc is one half.
  */
+#include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "core/param.h"
-#include "data/classes.h"
-#include "data/fingerprint.h"
+#include "data/rows/fingerprint.h"
+#include "data/target/classes.h"
 #include "model/calibrate.h"
 #include "report/outcome.h"
 
@@ -259,6 +260,22 @@ cleanup:
 
 /* ---- all together ---- */
 
+/* The value of a metric and its standard error. */
+static kfe_status measure_one(evaluating *job, int64_t m)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_outcome *outcome = &job->outcome;
+    const kfe_i_metric *metric = job->result.metrics[m];
+    double *value = &job->result.values[m];
+    double variance = 0;
+
+    KFE_TRY(metric->value(job->ctx, outcome, value));
+    KFE_TRY(kfe_i_metric_row_variance(job->ctx, metric, outcome, *value, &variance));
+    job->result.errors[m] = sqrt(variance / (double)outcome->rows);
+cleanup:
+    return status;
+}
+
 static kfe_status measure(evaluating *job, kfe_style style)
 {
     kfe_status status = KFE_OK;
@@ -279,7 +296,7 @@ static kfe_status measure(evaluating *job, kfe_style style)
         outcome->predicted_values = job->predictions.values;
     }
     for (int64_t m = 0; m < job->result.metric_count; m++)
-        KFE_TRY(job->result.metrics[m]->value(job->ctx, outcome, &job->result.values[m]));
+        KFE_TRY(measure_one(job, m));
 cleanup:
     return status;
 }

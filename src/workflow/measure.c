@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "data/data.h"
+#include "model/identity.h"
 #include "model/landmarks.h"
 #include "model/prepare.h"
 #include "model/spec.h"
@@ -62,13 +63,12 @@ static kfe_status open_gram(kfe_context *ctx, const kfe_i_fit_settings *settings
     kfe_i_landmark_plan plan = {.count = settings->landmarks,
                                 .rule = (kfe_i_landmark_rule)settings->landmark_by};
 
-    return plan.count > 0 ? kfe_i_open_landmarks(ctx, kernels, views, &plan, storage, out)
-                          : kfe_i_gram_open(ctx, kernels, views, storage, out);
+    return kfe_i_gram_open_plan(ctx, kernels, views, &plan, storage, out);
 }
 
 /* The moments of one kernel on the scaled views, and its name with parameters such as gamma as numbers. */
 static kfe_status measure_kernel(kfe_context *ctx, const kfe_data *data, const kfe_i_fit_settings *settings,
-                                 const char *kernel, kfe_i_moments *moments, char **name)
+                                 const char *kernel, kfe_i_measured *moments, char **name)
 {
     kfe_status status = KFE_OK;
     kfe_i_kernel_list list;
@@ -81,12 +81,12 @@ static kfe_status measure_kernel(kfe_context *ctx, const kfe_data *data, const k
     KFE_TRY(parse_kernel(ctx, kernel, &parsed));
     KFE_TRY(kfe_i_kernel_list_add(&list, &parsed));
     KFE_TRY(kfe_i_kernel_list_bind(&list, data->view_count, data->views));
-    KFE_TRY(scale_views(ctx, data, (kfe_i_scaling){.kind = settings->scale, .metric = settings->metric},
+    KFE_TRY(scale_views(ctx, data, (kfe_i_scaling){.kind = settings->scale, .distance = settings->distance},
                         &list, views));
     for (int64_t m = 0; m < list.count; m++)
         KFE_TRY(kfe_i_kernel_prepare(ctx, &list.items[m], &views[list.items[m].view]));
     KFE_TRY(open_gram(ctx, settings, &list, views, &gram));
-    KFE_TRY(kfe_i_moments_compute(ctx, gram, &data->target, moments));
+    KFE_TRY(kfe_i_measure_kernel(ctx, gram, &data->target, moments));
     KFE_TRY(name_kernel(ctx, &list.items[0], name));
 cleanup:
     kfe_i_gram_free(gram);
@@ -117,13 +117,17 @@ kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count,
 {
     kfe_status status = KFE_OK;
     kfe_i_fit_settings settings = {0};
-    kfe_i_moments *moments = NULL;
+    kfe_i_measured *moments = NULL;
     char **names = NULL;
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
     *out = NULL;
     KFE_TRY(kfe_i_fit_settings_parse(ctx, options, &settings));
     KFE_TRY(check_data(ctx, data));
+    KFE_TRY(kfe_i_check_same_call(
+        ctx,
+        &(kfe_i_call){.name = "measure", .options = options, .text_count = kernel_count, .texts = kernels},
+        data));
     KFE_ALLOC_ZERO(ctx, moments, kernel_count);
     KFE_ALLOC_ZERO(ctx, names, kernel_count);
     for (int m = 0; m < kernel_count; m++)

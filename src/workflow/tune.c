@@ -15,6 +15,8 @@
 #include "core/cluster.h"
 #include "core/memory.h"
 #include "core/search.h"
+#include "model/identity.h"
+#include "system/system.h"
 
 enum { FOLDS_UP_TO = 5000 };
 enum { ASSESS_AUTO, ASSESS_FOLDS, ASSESS_HELD_OUT };
@@ -144,6 +146,8 @@ static kfe_status make_outer(kfe_i_tune *tune, const tune_settings *settings)
     KFE_ALLOC_ZERO(tune->ctx, tune->winners, tune->searchers);
     KFE_ALLOC_ZERO(tune->ctx, tune->fold_begin, tune->searchers + 1);
     KFE_ALLOC(tune->ctx, tune->honest, tune->outer.count * tune->metric_count);
+    KFE_ALLOC(tune->ctx, tune->honest_variances, tune->outer.count * tune->metric_count);
+    KFE_TRY(kfe_i_extent_of(tune->ctx, &tune->outer, &tune->extent));
 cleanup:
     return status;
 }
@@ -175,6 +179,7 @@ static void tune_free(kfe_i_tune *tune)
     kfe_i_free(tune->ctx, tune->winners);
     kfe_i_free(tune->ctx, tune->fold_begin);
     kfe_i_free(tune->ctx, tune->honest);
+    kfe_i_free(tune->ctx, tune->honest_variances);
     kfe_i_splits_free(&tune->outer);
 }
 
@@ -200,8 +205,11 @@ static kfe_status measure_winner(kfe_i_tune *tune, int64_t split)
     wanted[winner->setting] = 1;
     sweep.wanted = wanted;
     KFE_TRY(kfe_i_sweep_run(tune->ctx, &sweep, &cells));
+    size_t size = (size_t)tune->metric_count * sizeof *tune->honest;
     memcpy(tune->honest + split * tune->metric_count, cells.values + winner->setting * tune->metric_count,
-           (size_t)tune->metric_count * sizeof *tune->honest);
+           size);
+    memcpy(tune->honest_variances + split * tune->metric_count,
+           cells.variances + winner->setting * tune->metric_count, size);
     tune->fits++;
 cleanup:
     kfe_i_cells_free(&cells);
@@ -276,12 +284,15 @@ kfe_status kfe_tune(kfe_context *ctx, const kfe_data *data, const char *options,
     tune_settings settings;
     kfe_i_tune tune = {.ctx = ctx, .data = data, .began = kfe_i_clock()};
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
-    /* processes would not reach a limit of time at the same fit */
-    kfe_i_cluster *cluster = kfe_i_cluster_pause(ctx);
+    kfe_i_cluster *cluster = NULL;
 
     *out = NULL;
     if (best)
         *best = NULL;
+    if (data)
+        KFE_TRY(kfe_i_check_same_call(ctx, &(kfe_i_call){.name = "tune", .options = options}, data));
+    /* processes would not reach a limit of time at the same fit */
+    cluster = kfe_i_cluster_pause(ctx);
     KFE_TRY(kfe_i_params_default(ctx, &params, &settings));
     KFE_TRY(kfe_i_params_parse(ctx, &params, "tune", &settings, options));
     KFE_TRY(parse_time(ctx, settings.time, &tune.seconds));
@@ -297,7 +308,8 @@ cleanup:
         *best = NULL;
     }
     tune_free(&tune);
-    kfe_i_cluster_resume(ctx, cluster);
+    if (cluster)
+        kfe_i_cluster_resume(ctx, cluster);
     kfe_i_threads_leave(saved_threads);
     return status;
 }

@@ -57,6 +57,7 @@ typedef struct kfe_i_entry {
     int widened;
     kfe_i_grid grid;
     double *values;       /* settings × searchers × folds of the first metric; NaN: not measured */
+    double *variances;    /* the same of what one row contributes, see kfe_i_metric_row_variance */
     unsigned char *alive; /* settings × searchers: still in the race */
     double seconds;
     int64_t fits;
@@ -76,17 +77,19 @@ typedef struct kfe_i_tune {
     const kfe_i_metric *metrics[KFE_MOST_METRICS];
     int64_t metric_count, positive;
     kfe_i_splits outer;
-    int given_kernel; /* the data is a kernel matrix */
-    int held_out;     /* the outer part is one that is held out; else folds */
+    kfe_i_extent extent; /* of the outer splits */
+    int given_kernel;    /* the data is a kernel matrix */
+    int held_out;        /* the outer part is one that is held out; else folds */
     int64_t searchers;
     int64_t
         *fold_begin; /* searchers + 1: the inner folds of each, at most KFE_TUNE_FOLDS, among those of all */
     kfe_i_entry *entries;
     int64_t entry_count, entry_capacity;
-    kfe_i_winner *winners; /* one per searcher; the first is that of the model */
-    double *honest;        /* outer splits × metrics */
-    int64_t trials;        /* settings at most; 0: no limit */
-    double began, seconds; /* of the budget; 0: no limit */
+    kfe_i_winner *winners;    /* one per searcher; the first is that of the model */
+    double *honest;           /* outer splits × metrics */
+    double *honest_variances; /* the same of what one row contributes */
+    int64_t trials;           /* settings at most; 0: no limit */
+    double began, seconds;    /* of the budget; 0: no limit */
     int out_of_time;
     int64_t fits;
 } kfe_i_tune;

@@ -418,6 +418,7 @@ void kfe_i_entry_free(kfe_context *ctx, kfe_i_entry *entry)
         kfe_i_free(ctx, entry->grids[i]);
     kfe_i_grid_free(&entry->grid);
     kfe_i_free(ctx, entry->values);
+    kfe_i_free(ctx, entry->variances);
     kfe_i_free(ctx, entry->alive);
     kfe_i_free(ctx, entry->reason);
     memset(entry, 0, sizeof *entry);
@@ -433,9 +434,10 @@ static kfe_status fill_entry(kfe_i_tune *tune, kfe_i_entry *entry)
     KFE_TRY(kfe_i_grid_make(tune->ctx, spec, texts, NULL, &entry->grid));
     int64_t count = entry->grid.count * tune->searchers;
     KFE_ALLOC(tune->ctx, entry->values, count * KFE_TUNE_FOLDS);
+    KFE_ALLOC(tune->ctx, entry->variances, count * KFE_TUNE_FOLDS);
     KFE_ALLOC_ZERO(tune->ctx, entry->alive, count);
     for (int64_t i = 0; i < count * KFE_TUNE_FOLDS; i++)
-        entry->values[i] = NAN;
+        entry->values[i] = entry->variances[i] = NAN;
     memset(entry->alive, 1, (size_t)count);
 cleanup:
     kfe_spec_free(spec);

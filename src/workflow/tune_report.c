@@ -8,15 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/json/json.h"
 #include "core/memory.h"
-#include "model/json/json.h"
 #include "report/scores.h"
+#include "system/system.h"
 #include "workflow/tune.h"
 
 typedef struct ranked {
     const kfe_i_candidate *candidate;
     int64_t entry, setting, folds; /* the best setting; folds 0: none was measured */
-    double mean, error;            /* error: standard error of the mean */
+    kfe_i_estimate estimate;       /* over these folds */
     double p;
     double score; /* higher is better */
     double seconds;
@@ -37,21 +38,33 @@ static const double *fold_values(const kfe_i_tune *tune, int64_t entry, int64_t 
     return tune->entries[entry].values + setting * tune->searchers * KFE_TUNE_FOLDS;
 }
 
+/* Over the inner folds of all rows that are searched; their sizes differ by one row at most. */
+static kfe_i_estimate fold_estimate(const kfe_i_tune *tune, int64_t entry, int64_t setting)
+{
+    const kfe_i_split_rows searched = kfe_i_tune_rows(tune, 0);
+    int64_t folds = kfe_i_tune_folds(tune, 0);
+    const kfe_i_extent extent = {.count = folds,
+                                 .test_share = 1 / ((double)folds - 1),
+                                 .rows = (double)(searched.subset ? searched.subset_count : searched.rows)};
+    int64_t begin = setting * tune->searchers * KFE_TUNE_FOLDS;
+
+    return kfe_i_estimate_over(&extent, tune->entries[entry].values + begin,
+                               tune->entries[entry].variances + begin, 1);
+}
+
 /* Takes the better of two settings: the one on more folds, and of these the one with the better mean. */
 static void offer(const kfe_i_tune *tune, ranked *r, int64_t entry, int64_t setting)
 {
     int64_t folds = 0;
     double mean = kfe_i_entry_mean(tune, &tune->entries[entry], setting, 0, &folds);
-    double sd = 0;
 
     if (folds == 0 || folds < r->folds ||
-        (folds == r->folds && !kfe_i_is_better(tune->metrics[0], mean, r->mean)))
+        (folds == r->folds && !kfe_i_is_better(tune->metrics[0], mean, r->estimate.mean)))
         return;
     r->entry = entry;
     r->setting = setting;
     r->folds = folds;
-    kfe_i_mean_sd(KFE_TUNE_FOLDS, fold_values(tune, entry, setting), 1, &r->mean, &sd);
-    r->error = sd / sqrt((double)folds);
+    r->estimate = fold_estimate(tune, entry, setting);
     r->score = tune->metrics[0]->larger_is_better ? mean : -mean;
 }
 
@@ -65,7 +78,7 @@ static void add_entry(ranking *list, int64_t e)
             r = &list->items[i];
     if (!r) {
         r = &list->items[list->count++];
-        *r = (ranked){.candidate = entry->candidate, .mean = NAN, .error = NAN, .p = NAN};
+        *r = (ranked){.candidate = entry->candidate, .estimate = {NAN, NAN, NAN}, .p = NAN};
     }
     r->seconds += entry->seconds;
     r->fits += entry->fits;
@@ -139,40 +152,24 @@ cleanup:
 
 /* ---- the honest error ---- */
 
-/* Mean over the outer splits and its standard error; NaN with one split. */
-static void honest(const kfe_i_tune *tune, int64_t metric, double *mean, double *error)
+static kfe_i_estimate honest(const kfe_i_tune *tune, int64_t metric)
 {
-    double sd = 0;
-
-    kfe_i_mean_sd(tune->outer.count, tune->honest + metric, tune->metric_count, mean, &sd);
-    *error = sd / sqrt((double)tune->outer.count);
-    if (tune->outer.count == 1 && strcmp(tune->metrics[metric]->name, "accuracy") == 0)
-        *error = sqrt(*mean * (1 - *mean) / (double)tune->outer.items[0].test_count);
-}
-
-static void put_number(kfe_i_text *text, double mean, double error)
-{
-    if (isnan(error))
-        kfe_i_text_printf(text, "%.4g", mean);
-    else
-        kfe_i_put_mean_sd(text, mean, error);
+    return kfe_i_estimate_over(&tune->extent, tune->honest + metric, tune->honest_variances + metric,
+                               tune->metric_count);
 }
 
 static void add_honest(const kfe_i_tune *tune, kfe_i_text *text)
 {
     for (int64_t m = 0; m < tune->metric_count; m++) {
-        double mean = 0;
-        double error = 0;
-        honest(tune, m, &mean, &error);
+        kfe_i_estimate estimate = honest(tune, m);
         kfe_i_text_printf(text, "%s ", tune->metrics[m]->name);
-        put_number(text, mean, error);
+        kfe_i_put_estimate(text, estimate);
+        kfe_i_put_meaning(text, estimate, tune->outer.count);
         if (tune->held_out)
-            kfe_i_text_printf(text, " on %lld examples held out, which took no part in choosing%s\n",
-                              (long long)tune->outer.items[0].test_count,
-                              isnan(error) ? "" : " (± standard error)");
+            kfe_i_text_printf(text, " on %lld examples held out, which took no part in choosing\n",
+                              (long long)tune->outer.items[0].test_count);
         else
-            kfe_i_text_printf(text,
-                              " on %lld outer folds, which took no part in choosing (± standard error)\n",
+            kfe_i_text_printf(text, " on %lld outer folds, which took no part in choosing\n",
                               (long long)tune->outer.count);
     }
 }
@@ -206,7 +203,7 @@ static void add_row(const ranking *list, int64_t i, kfe_i_text *text)
         return;
     }
     kfe_i_text_init(&cell, list->tune->ctx);
-    put_number(&cell, r->mean, r->error);
+    kfe_i_put_estimate(&cell, r->estimate);
     if (cell.status != KFE_OK)
         text->status = cell.status;
     else /* ± has two bytes */
@@ -259,7 +256,7 @@ static kfe_status as_text(const ranking *list, char **out)
                       tune->metrics[0]->name, "p", "folds", "seconds", "best setting");
     for (int64_t i = 0; i < list->count; i++)
         add_row(list, i, &text);
-    kfe_i_text_puts(&text, "best: ");
+    kfe_i_text_puts(&text, "± is the standard error of the mean over the folds\nbest: ");
     KFE_TRY(put_command(tune, &text));
     kfe_i_text_puts(&text, "\n");
     add_edges(tune, &text);
@@ -304,8 +301,9 @@ static void write_ranked(kfe_i_json *json, const ranking *list, const ranked *r)
     kfe_i_json_real(json, "seconds", r->seconds);
     kfe_i_json_integer(json, "folds", r->folds);
     if (r->folds > 0) {
-        kfe_i_json_real(json, "mean", r->mean);
-        kfe_i_json_real(json, "standard_error", r->error);
+        kfe_i_json_real(json, "mean", r->estimate.mean);
+        kfe_i_json_real(json, "standard_error", r->estimate.error);
+        kfe_i_json_real(json, "sd", r->estimate.sd);
         kfe_i_json_real(json, "p", r->p);
         write_setting(json, "setting", &list->tune->entries[r->entry].grid, r->setting);
     }
@@ -321,15 +319,8 @@ static void write_honest(kfe_i_json *json, const kfe_i_tune *tune)
     kfe_i_json_object(json, "honest");
     kfe_i_json_text(json, "measured_on", tune->held_out ? "held-out" : "folds");
     kfe_i_json_object(json, "metrics");
-    for (int64_t m = 0; m < tune->metric_count; m++) {
-        double mean = 0;
-        double error = 0;
-        honest(tune, m, &mean, &error);
-        kfe_i_json_object(json, tune->metrics[m]->name);
-        kfe_i_json_real(json, "mean", mean);
-        kfe_i_json_real(json, "standard_error", error);
-        kfe_i_json_end(json);
-    }
+    for (int64_t m = 0; m < tune->metric_count; m++)
+        kfe_i_estimate_json(json, tune->metrics[m]->name, honest(tune, m));
     kfe_i_json_end(json);
     kfe_i_json_array(json, "splits");
     for (int64_t s = 0; s < tune->outer.count; s++) {

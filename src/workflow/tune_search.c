@@ -19,6 +19,7 @@
 #include "core/memory.h"
 #include "core/rng.h"
 #include "core/search.h"
+#include "system/system.h"
 #include "workflow/tune.h"
 
 enum { KEEP_ONE_IN = 4, KEEP_AT_LEAST = 6, MOST_WIDENINGS = 3, WIDEN_BY = 2, MOST_TEST_ROWS = 2000 };
@@ -212,6 +213,7 @@ static void keep_values(kfe_i_tune *tune, kfe_i_entry *entry, int first, int end
                 if (!*alive)
                     continue;
                 values_of(tune, entry, c, o)[f] = cells->values[cell];
+                entry->variances[(c * tune->searchers + o) * KFE_TUNE_FOLDS + f] = cells->variances[cell];
                 if (isnan(cells->values[cell])) /* failed */
                     *alive = 0;
                 if (!isnan(cells->seconds[cell]))

@@ -61,7 +61,7 @@ typedef struct job {
 static kfe_spec *make_spec(kfe_context *ctx, const job *j)
 {
     kfe_spec *spec = NULL;
-    int kernel = (j->method->flags & KFE_HAS_KERNELS) != 0 && !j->method->marks_centroids;
+    int kernel = (j->method->flags & KFE_HAS_KERNELS) != 0 && !j->method->points;
 
     assert_ok(ctx, kfe_spec_parse(ctx, j->method->name, NULL, kernel ? "rbf:gamma=0.1" : NULL, &spec));
     if (kernel)
@@ -70,6 +70,9 @@ static kfe_spec *make_spec(kfe_context *ctx, const job *j)
         assert_ok(ctx, kfe_spec_set(ctx, spec, "class-weight", j->class_weight));
     if (strstr(j->method->name, "blf"))
         assert_ok(ctx, kfe_spec_set(ctx, spec, "loss", "ls"));
+    const kfe_i_param *dim = kfe_i_param_find(&j->method->params, "dim");
+    if (dim && dim->chosen) /* only a fit in memory chooses a number */
+        assert_ok(ctx, kfe_spec_set(ctx, spec, "dim", kernel ? "10" : "4"));
     assert_ok(ctx, kfe_spec_set(ctx, spec, "scale", j->scale));
     if (j->learner)
         assert_ok(ctx, kfe_spec_set_learner(ctx, spec, j->learner, NULL));
@@ -296,7 +299,7 @@ static void compare_every_method(kfe_context *ctx, const job *like)
 
     assert_ok(ctx, kfe_context_set_threads(ctx, 1));
     for (int i = 0; (method = kfe_i_method_at(i)) != NULL; i++)
-        for (int real = 0; method->fit_sums && real < 2; real++) {
+        for (int real = 0; kfe_i_method_use(method, NULL, KFE_OFFER_SUMS, NULL) && real < 2; real++) {
             kfe_task task = real ? KFE_TASK_REAL : KFE_TASK_CLASSES;
             if (!takes(method, task) ||
                 method->columns) /* methods that choose examples: test_pursuit_sums.c */

@@ -112,7 +112,7 @@ def plugin(tmp_path_factory):
     folder = tmp_path_factory.mktemp("plugin")
     source = pathlib.Path(__file__).resolve().parents[2]
     (folder / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.25)\nproject(kfe LANGUAGES C)\ninclude(GNUInstallDirs)\n"
-                                           f"set(PROJECT_SOURCE_DIR {source})\nadd_subdirectory({source}/backends/arrow arrow)\n")
+                                           f"set(PROJECT_SOURCE_DIR {source})\ninclude({source}/cmake/hardening.cmake)\nadd_subdirectory({source}/backends/arrow arrow)\n")
     for command in (["cmake", "-S", folder, "-B", folder / "build", "-DKFE_ARROW=ON", f"-DKFE_ARROW_PYTHON={sys.executable}"],
                     ["cmake", "--build", folder / "build"]):
         done = subprocess.run(command, capture_output=True, text=True)

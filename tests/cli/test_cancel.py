@@ -10,7 +10,7 @@ import pytest
 from conftest import KFE
 from test_signals import wait_until_busy
 
-# The command ends at a checkpoint or, after one second, by the signal itself. Generous, for a busy machine.
+# The command ends where it next reports progress or, after one second, by the signal itself. Generous, for a busy machine.
 SECONDS = 8
 
 LONG = {

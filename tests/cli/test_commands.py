@@ -105,11 +105,11 @@ def test_a_target_that_an_unsupervised_method_does_not_use_is_named(kfe):
 
 
 def test_the_summary_of_a_fit_names_the_kernel(kfe):
-    """gamma=scale is 1 / (number of columns × variance of all values)."""
-    kfe.write("numbers.csv", "0,1\n0,3\n")
+    """gamma=scale is 1 / (sum of the variances of the columns)."""
+    kfe.write("numbers.csv", "0,1\n2,5\n")
     told = kfe.ok("fit", "-m", "kpca", "-k", "rbf:gamma=scale", "--label", "none", "numbers.csv", "-o", "m.kfe").err
     gamma = float(told.split("kpca with rbf:gamma=")[1].split(":")[0])
-    assert gamma == pytest.approx(float(f"{1 / (2 * 1.5):g}"))  # the variance of 0, 1, 0 and 3 is 1.5
+    assert gamma == pytest.approx(1 / (1 + 4))
     assert "kpca with rbf:gamma=" in kfe.ok("fit", "-m", "kpca", "--label", "none", "numbers.csv", "-o", "m.kfe").err
     told = kfe.ok("fit", "-m", "kpca", *["-k", "rbf:gamma=0.5"] * 6, "--label", "none", "numbers.csv", "-o", "m.kfe").err
     assert "with " + " + ".join(["rbf:gamma=0.5"] * 4) + " + 2 more kernels: " in told

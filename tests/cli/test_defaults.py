@@ -2,6 +2,9 @@
 """Defaults that depend on the data: the ridge, C, the number of neighbours and of features; and numbers that measurements chose."""
 import json
 import random
+import re
+
+import pytest
 
 
 def table(classes, rows=60, cols=6, seed=3):
@@ -19,7 +22,7 @@ def test_ridge_is_chosen_said_and_kept(kfe):
     done = kfe.ok("fit", "-m", "kfd", "data.csv", "-o", "m.kfe")
     kept = records(kfe)
     assert f"ridge {kept['ridge'][0]:.3g} by leave-one-out on 60 examples" in done.err
-    assert kept["loo-rows"] == [60] and 0 < kept["loo-error"][0] < 1
+    assert kept["loo-rows"] == [60] and 0 < kept["loo-unexplained-variance"][0] < 1
     for given in ["0.5", "thousandth"]:
         done = kfe.ok("fit", "-m", "kfd", "--ridge", given, "data.csv", "-o", "m.kfe")
         assert "leave-one-out" not in done.err and "loo-rows" not in records(kfe)
@@ -84,7 +87,6 @@ def test_numbers_of_single_methods(kfe):
                                            ("skpls", 3, ["--nu", "0.5"], ["--nu", "0.25"]),
                                            ("skblf", 2, ["--nu", "0.5"], ["--nu", "0.25"]),
                                            ("kb", 2, ["--dim", "3"], ["--dim", "10"]),
-                                           ("blf", 3, ["--dim", "4"], ["--dim", "6"]),
                                            ("sma", 3, ["--dim", "10"], ["--dim", "6"]),
                                            ("sma", 6, ["--dim", "12"], ["--dim", "10"]),
                                            ("smc", 6, ["--dim", "12"], ["--dim", "10"])]:
@@ -94,3 +96,16 @@ def test_numbers_of_single_methods(kfe):
             kfe.ok("fit", "-q", "-m", method, *more, "data.csv", "-o", "m.kfe")
             found.append(kfe.ok("transform", "m.kfe", "data.csv").out)
         assert found[0] == found[1] != found[2], method
+
+
+@pytest.mark.parametrize("method", ["pls", "cr", "spls", "blf", "kpls", "kblf", "skpls", "skblf"])
+def test_the_number_of_features_is_cross_validated(kfe, method):
+    kfe.write("data.csv", table(3))
+    done = kfe.ok("fit", "-m", method, "data.csv", "-o", "m.kfe")
+    chosen = int(re.search(r": (\d+) features? by cross-validation", done.err).group(1))
+    left = records(kfe)["cv-unexplained-variance"]
+    assert 1 <= chosen <= len(left) <= 20 and left[chosen - 1] < 1
+    features = kfe.ok("transform", "m.kfe", "data.csv").out
+    done = kfe.ok("fit", "-m", method, "--dim", chosen, "data.csv", "-o", "m.kfe")
+    assert "by cross-validation" not in done.err and "cv-unexplained-variance" not in records(kfe)
+    assert kfe.ok("transform", "m.kfe", "data.csv").out == features

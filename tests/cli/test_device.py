@@ -2,8 +2,12 @@
 """--device, KFE_DEVICE and `kfe devices`: where things run, and what is said when a device is missing or fails."""
 import json
 import os
+import pathlib
+import shutil
+import subprocess
 
 import pytest
+from conftest import KFE
 
 
 @pytest.fixture
@@ -51,6 +55,29 @@ def test_a_file_that_is_no_plugin_is_refused(kfe, data, tmp_path):
     (tmp_path / "libkfe_broken.so").write_text("no library")
     kfe.refused("fit", "-m", "koc", data, "-o", "none.kfe", "--device", "broken", says="cannot be loaded",
                 env={**os.environ, "KFE_DEVICE_PATH": str(tmp_path)})
+
+
+@pytest.mark.parametrize("entry", ["plugins", ".", "./plugins", "../x", "/usr/lib:plugins"])
+def test_plugins_are_taken_from_absolute_paths_only(kfe, data, entry):
+    """A relative path would load code from whatever folder the command runs in."""
+    kfe.path("plugins").mkdir()
+    for folder in ("plugins", "."):
+        kfe.write(f"{folder}/libkfe_evil.so", "no library")
+    relative = next(part for part in entry.split(":") if not part.startswith("/"))
+    kfe.refused("fit", "-m", "koc", data, "-o", "none.kfe", "--device", "evil", env={**os.environ, "KFE_DEVICE_PATH": entry},
+                says=f"KFE_DEVICE_PATH names the folder '{relative}', but plug-ins are taken only from absolute paths")
+
+
+def test_empty_entries_are_no_folder(kfe, data):
+    kfe.write("libkfe_evil.so", "no library")
+    kfe.refused("fit", "-m", "koc", data, "-o", "none.kfe", "--device", "evil", env={**os.environ, "KFE_DEVICE_PATH": "::"}, says="no plug-in")
+
+
+def test_plugins_beside_a_command_that_is_found_in_the_path(kfe):
+    """The shell then passes the bare name of the command."""
+    folder = pathlib.Path(shutil.which(KFE)).resolve().parent
+    done = subprocess.run(["kfe", "devices"], cwd=kfe.folder, capture_output=True, text=True, env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"})
+    assert "the CPU through the interface of devices" in done.stdout, done.stdout
 
 
 def test_memory_that_is_too_small_falls_back(kfe, data):

@@ -76,7 +76,7 @@ def weighted(table, seed=7):
     return np.column_stack([table[:, :2], weights, table[:, 2:]]), np.repeat(table, weights, axis=0)
 
 
-STREAMS = {"pca": [], "pls": ["--learner", "ls"], "kfd": ["-k", "rbf:gamma=0.1", "--landmarks", "60", "--ridge", "0.1", "--learner", "ls"],
+STREAMS = {"pca": [], "pls": ["--dim", "2", "--learner", "ls"], "kfd": ["-k", "rbf:gamma=0.1", "--landmarks", "60", "--ridge", "0.1", "--learner", "ls"],
            "rkopls": ["-k", "rbf:gamma=0.1", "--landmarks", "60", "--ridge", "0.1"], "akda-qr": ["-k", "rbf:gamma=0.1"],
            "smc": ["-k", "rbf:gamma=0.1", "--landmarks", "60"]}
 
@@ -125,7 +125,7 @@ def test_weights_of_a_stream_count_like_repeated_rows(kfe, table, method):
         assert f"{np.count_nonzero(rows[:, 2])} examples" in done.err
 
 
-@pytest.mark.parametrize("flags", [["-m", "pls", "--learner", "ls"], ["-m", "kfd", "-k", "rbf:gamma=0.1", "--landmarks", "20", "--ridge", "0.1"],
+@pytest.mark.parametrize("flags", [["-m", "pls", "--dim", "2", "--learner", "ls"], ["-m", "kfd", "-k", "rbf:gamma=0.1", "--landmarks", "20", "--ridge", "0.1"],
                                    ["-m", "sma", "-k", "rbf:gamma=0.1"]])
 def test_balanced_classes_take_another_pass(kfe, table, flags):
     uneven = table[(table[:, -1] < 2) | (np.arange(len(table)) % 5 == 0)][:1800]
@@ -234,3 +234,56 @@ def test_missing_values_are_dropped_but_not_filled_in(kfe, table, name):
     gaps[:, 1] = np.nan
     np.save(kfe.folder / "nothing.npy", gaps)
     kfe.refused("fit", "--stream", *flags, "--missing", "drop", "nothing.npy", "-o", "m.kfe", says="rows")
+
+
+# ---- classes or real values ----
+
+WHOLE = [str(i % 10) for i in range(60)]
+LATER = [str(10 + i % 20) for i in range(60)]
+MANY = [str(i) for i in range(60)]
+FRACTIONS = [f"{i / 7:.3f}" for i in range(60)]
+FLOATING = ["1.0", "2.0", "3.0"] * 20
+WORDS = ["x", "y", "z"] * 20
+
+
+def write_labels(kfe, **files):
+    for name, labels in files.items():
+        values = np.random.default_rng(len(labels)).normal(size=(len(labels), 4))
+        kfe.write(f"{name}.csv", "".join(",".join(f"{v:g}" for v in row) + f",{label}\n" for row, label in zip(values, labels)))
+
+
+@pytest.mark.parametrize("first, second", [(WORDS, WORDS), (WHOLE, WHOLE), (WHOLE, WORDS), (WORDS, MANY), (MANY, WHOLE), (FRACTIONS, WHOLE),
+                                           (WHOLE, FLOATING), (FLOATING, FLOATING), (FLOATING, FRACTIONS)])
+def test_two_files_have_the_task_of_one(kfe, first, second):
+    write_labels(kfe, a=first, b=second)
+    kfe.write("all.csv", (kfe.folder / "a.csv").read_text() + (kfe.folder / "b.csv").read_text())
+    compare(kfe, "all.csv", "-m", "pls", "--dim", "2", stream=["a.csv", "b.csv"])
+    plain, stream = (json.loads(kfe.ok("info", "--json", model).out) for model in ("plain.kfe", "stream.kfe"))
+    assert plain["task"] == stream["task"] and plain.get("classes") == stream.get("classes")
+
+
+REFUSED = {"many whole numbers": (WHOLE, LATER, "more than 20 different whole numbers"), "fractions": (WHOLE, FRACTIONS, "not a whole number"),
+           "classes": (FLOATING, WHOLE, "such as 1.0, but")}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("flags", [["-m", "pls"], ["-m", "kpls", "--landmarks", "10"], ["-m", "sma"]], ids=["linear", "landmarks", "kept rows"])
+def test_later_files_with_another_task_are_refused(kfe, case, flags):
+    first, second, reason = REFUSED[case]
+    write_labels(kfe, a=first, b=second)
+    kfe.refused("fit", "-q", "--stream", *flags, "--dim", "2", "a.csv", "b.csv", "-o", "m.kfe",
+                says=["b.csv: the labels of the first rows were taken as", reason, "--task classify", "--task regress"])
+    for task in ("classify", "regress"):
+        kfe.ok("fit", "-q", "--stream", *flags, "--dim", "2", "--task", task, "a.csv", "b.csv", "-o", "m.kfe")
+
+
+@pytest.mark.parametrize("later", [60, 10])
+@pytest.mark.parametrize("source", ["all.csv", "all.npy", "-"])
+def test_later_parts_of_a_file_decide_too(kfe, source, later):
+    labels = [str(i % 10 if i < 9000 else i % later) for i in range(12_000)]
+    write_labels(kfe, all=labels)
+    np.save(kfe.folder / "all.npy", np.loadtxt(kfe.folder / "all.csv", delimiter=",").astype(int))
+    command = [KFE, "fit", "--stream", "-m", "pls", "--dim", "2", "--label", "last", source, "-o", "m.kfe"]
+    done = subprocess.run(command, cwd=kfe.folder, input=(kfe.folder / "all.csv").read_bytes(), capture_output=True)
+    assert (done.returncode == 0) == (later == 10)
+    assert (b"10 classes" if later == 10 else b"more than 20 different whole numbers") in done.stderr

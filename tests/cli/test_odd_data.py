@@ -2,6 +2,7 @@
 """Unusual data of real users: one test for each case that once failed."""
 import json
 import os
+import random
 
 import pytest
 
@@ -123,3 +124,22 @@ def test_a_first_row_with_a_typing_error_does_not_vanish_unnoticed(kfe):
     kfe.refused("convert", "--header", "no", "slip.csv", "out.csv", says=["slip.csv:1:2", "'2x'"])
     kfe.write("fine.csv", "x,y,class\n3,4,b\n5,6,a\n")
     assert kfe.ok("convert", "fine.csv", "-").err == kfe.ok("convert", "--header", "yes", "slip.csv", "-").err == ""
+
+
+@pytest.mark.parametrize("method", ["kfd", "hsic", "kopls", "kb", "kpca"])
+@pytest.mark.parametrize("gamma", ["1e-6", "1e-8", "1e-10"])
+def test_a_wide_gaussian_is_positive_definite(kfe, method, gamma):
+    """Entries near 1 are rounded by more than a relative error of the centred matrix, whose eigenvalues are tiny."""
+    draw = random.Random(1)
+    kfe.write("plain.csv", "".join(",".join(f"{draw.gauss(i % 2, 1):.4f}" for _ in range(10)) + f",{'ab'[i % 2]}\n"
+                                   for i in range(90)))
+    assert "definite" not in kfe.ok("fit", "-m", method, "-k", f"rbf:gamma={gamma}", "plain.csv", "-o", kfe.model()).err
+
+
+@pytest.mark.parametrize("method", ["kblf", "kpca", "kpls", "kopls", "kfd", "koc", "hsic", "uhsic", "skfe", "kda-qr"])
+def test_landmarks_whose_kernel_vanishes(kfe, method):
+    """Products of such values are zero, so that the landmarks leave no direction: that is said, and memory is not blamed."""
+    rows = [f"{(i * 7 % 11 - 5) * 1e-170!r},{(i * 3 % 7 - 3) * 1e-170!r},{'uv'[i % 2]}" for i in range(20)]
+    kfe.write("tiny.csv", "a,b,kind\n" + "\n".join(rows) + "\n")
+    problem = kfe.refused("fit", "-q", "-m", method, "-k", "linear", "--scale", "none", "--landmarks", 3, "tiny.csv", "-o", "m.kfe")
+    assert "memory" not in problem

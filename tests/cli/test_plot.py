@@ -106,7 +106,7 @@ def test_tables_of_a_search(kfe):
 
 def test_lines_without_bands_promise_none(kfe):
     kfe.ok("generate", "iris", "-o", "iris.csv")
-    for values, says in (("1,3", "bands are one"), ("1,3,5,7", "the table has their standard deviations")):
+    for values, says in (("1,3", "bands are one"), ("1,3,5,7", "the table has their standard errors")):
         kfe.write("cv.json", kfe.ok("cv", "-q", "-m", "koc", "-k", "rbf", "--learner", "knn", "--grid", "gamma=0.1,0.3,1,3,10", "--grid",
                                     f"neighbors={values}", "--folds", "3", "iris.csv", "--json").out)
         assert says in json.loads(kfe.ok("plot", "cv-curve", "cv.json", "-o", "-", "--format", "json").out)["caption"]

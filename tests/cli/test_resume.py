@@ -12,8 +12,9 @@ FITS = {
     "pursuit": ["-m", "sma", "-k", "rbf:gamma=0.02", "--dim", 120, "--columns", 300],
     "eigenvectors": ["-m", "kpca", "-k", "rbf:gamma=1", "--dim", 8, "--gram", "tiled"],
     "localized": ["-m", "sldr", "--local-dim", 2, "--max-iter", 12, "--settled", 0, "--restarts", 3],
+    "softened": ["-m", "sldr", "-k", "rbf:gamma=0.5", "-k", "linear"],
 }
-ROWS = {"pursuit": 1500, "eigenvectors": 2500, "localized": 300}
+ROWS = {"pursuit": 1500, "eigenvectors": 2500, "localized": 300, "softened": 300}
 
 
 @pytest.mark.parametrize("name", FITS)

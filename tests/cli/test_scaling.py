@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scale=auto standardises dense columns whose spreads differ by more than tenfold, says so, and stores it in the
+"""scale=auto standardises dense columns whose ranges differ by more than tenfold, says so, and stores it in the
 model."""
 import json
 import math
@@ -26,7 +26,7 @@ def scaling(kfe, *arguments):
     return [view["scale"] for view in views], done.err
 
 
-NOTICE = "standard deviations of the columns differ by a factor of"
+NOTICE = "so the columns are standardised"
 
 
 def test_uneven_columns_are_standardised_and_even_ones_are_not(kfe):
@@ -40,6 +40,42 @@ def test_uneven_columns_are_standardised_and_even_ones_are_not(kfe):
     kinds, said = scaling(kfe, "-m", "koc", "--scale", "none", "uneven.csv")
     assert kinds == ["none"] and NOTICE not in said
     assert NOTICE not in scaling(kfe, "-q", "-m", "koc", "uneven.csv")[1]
+
+
+def test_columns_that_are_left_alone_are_mentioned(kfe):
+    kfe.write("wide.csv", table([1, 5, 1]))
+    kinds, said = scaling(kfe, "-m", "koc", "wide.csv")
+    assert kinds == ["none"] and "as within one unit, so they are left as they are; --scale standard standardises" in said
+    kfe.write("genes.csv", table([10 ** (j % 4) for j in range(30)], rows=20))
+    kinds, said = scaling(kfe, "-m", "koc", "genes.csv")
+    assert kinds == ["none"] and "more columns than different rows" in said
+    kfe.write("same.csv", table([1, 1, 1]))
+    assert "ranges of the columns" not in scaling(kfe, "-m", "koc", "same.csv")[1]
+
+
+@pytest.mark.parametrize("factors", [[1, 100, 1], [1, 4, 1]])
+def test_the_choice_does_not_depend_on_what_should_not_matter(kfe, factors):
+    """Constants added to columns, the order of rows and columns, repeated rows, weights, and the unit of a column that is standardised."""
+    rows = [line.split(",") for line in table(factors).splitlines()]
+    columns = {"plain": rows,
+               "shifted": [[r[0], repr(float(r[1]) + 1000), r[2], r[3]] for r in rows],
+               "reversed": rows[::-1],
+               "mirrored": [[r[2], r[1], r[0], r[3]] for r in rows],
+               "twice": rows + rows,
+               "constant": [[r[0], "7", r[1], r[2], r[3]] for r in rows],
+               "weighted": [[*r[:3], "0.01", r[3]] for r in rows] + [["1e6", "0", "0", "0", "a"]],
+               "unit": [[r[0], repr(float(r[1]) * 2.54), r[2], r[3]] for r in rows]}
+    features = {}
+    for name, lines in columns.items():
+        kfe.write("t.csv", "".join(",".join(line) + "\n" for line in lines))
+        weight = ["--weight", "4"] if name == "weighted" else []
+        kinds, _ = scaling(kfe, "-m", "kpca", "--dim", "2", *weight, "t.csv")
+        assert kinds == ["standard" if factors[1] > 10 else "none"], name
+        kernel = json.loads(kfe.ok("info", "m.kfe", "--json").out)["kernels"][0]
+        features[name] = float((kernel if isinstance(kernel, str) else kernel["kernel"]).split("gamma=")[1].split(",")[0])
+    if factors[1] <= 10:
+        del features["unit"]
+    assert all(gamma == pytest.approx(features["plain"], rel=1e-9) for gamma in features.values()), features
 
 
 def test_auto_is_the_fit_with_standard(kfe):

@@ -36,6 +36,17 @@ def test_weights_count_like_repeated_rows(tables, file, column):
         assert got["metrics"][name] == pytest.approx(value, abs=1e-9), name
 
 
+@pytest.mark.parametrize("method", ["pca", "kpca", "skfa"])
+def test_without_labels(tables, method):
+    """Rows are counted by their weights also where there is no target."""
+    features = []
+    for weight, file in (["--weight", "n"], "w.csv"), ([], "r.csv"):
+        tables.ok("fit", "-q", "-m", method, "--dim", "2", "--label", "none", "--drop", "kind", *weight, file, "-o", "m.kfe")
+        tables.ok("transform", "-q", "m.kfe", "w.csv", "-o", "z.npy")
+        features.append(numpy.abs(numpy.load(tables.path("z.npy"))))
+    numpy.testing.assert_allclose(*features, rtol=1e-6, atol=1e-9)
+
+
 @pytest.mark.parametrize("kind", ["platt", "isotonic"])
 def test_calibrated_probabilities_count_weights(kfe, kind):
     """Columns that say nothing: the probability of a class is its share of the weights."""
@@ -83,8 +94,11 @@ def test_cross_validation(tables):
     (["-m", "kfd", "--weight", "6", "--label", "6", "w.npy"], "--weight names column 6, which is the label"),
     (["-m", "kfd", "--learner", "knn", "--weight", "n", "w.csv"], "learner knn takes no weights of examples; these do: svm"),
     (["-m", "kfd", "--learner", "svm", "--svm-solver", "libsvm", "--weight", "n", "w.csv"], "LIBSVM takes no weights of examples; use --svm-solver smo"),
-    (["-m", "koc", "--clusters-per-class", "2", "--weight", "n", "w.csv"], "use --clusters-per-class 1"),
     (["-m", "kfd", "--weight", "1", "t.svm"], "are for dense tables"),
+    (["-m", "kfd", "--task", "classify", "--class-weight", "1=1e300", "w.csv"], "class weights: 1e+300 and 1 are further apart than a factor of 1e+12"),
+    (["-m", "koc", "--task", "classify", "--class-weight", "1=1e-300", "w.csv"], "class weights: 1 and 1e-300 are further apart than a factor of 1e+12"),
+    (["-m", "koc", "--task", "classify", "--class-weight", "0=1e300,1=1e300,2=1e300", "w.csv"], "the largest weight is 1e+300, too large to compute with; divide all"),
+    (["-m", "none", "--learner", "linear-svm", "--task", "classify", "--class-weights", "1:1e300", "w.csv"], "further apart than a factor of 1e+12"),
 ])
 def test_what_is_refused(tables, flags, says):
     tables.write("bad.csv", "a,b,n,kind\n1,2,1,u\n2,1,-1,v\n3,1,1,v\n")

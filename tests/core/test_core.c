@@ -332,12 +332,12 @@ static void test_progress_cancel_and_limit(void **state)
 
     kfe_context_on_progress(ctx, count_progress, &seen);
     kfe_context_on_cancel(ctx, say_stop, &stop);
-    assert_ok(ctx, kfe_i_checkpoint(ctx, "fitting", 2, 10));
+    assert_ok(ctx, kfe_i_progress(ctx, "fitting", 2, 10));
     assert_int_equal(seen, 19);
     stop = 1;
-    assert_fails(ctx, KFE_ECANCEL, "cancelled while fitting", kfe_i_checkpoint(ctx, "fitting", 3, 10));
+    assert_fails(ctx, KFE_ECANCEL, "cancelled while fitting", kfe_i_progress(ctx, "fitting", 3, 10));
     kfe_context_on_cancel(ctx, NULL, NULL);
-    assert_ok(ctx, kfe_i_checkpoint(ctx, "fitting", 4, 10));
+    assert_ok(ctx, kfe_i_progress(ctx, "fitting", 4, 10));
     assert_ok(ctx, kfe_context_set_memory(ctx, 2000000));
     assert_ok(ctx, kfe_i_check_memory(ctx, 2e6, "it", "do less"));
     assert_fails(ctx, KFE_ELIMIT, "it needs 3.0 MB of memory, but the limit is 2.0 MB; do less",

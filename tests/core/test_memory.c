@@ -36,6 +36,41 @@ static void test_blocks_are_aligned(void **state)
     }
 }
 
+static kfe_status fill_arena(kfe_i_arena *arena, int64_t count)
+{
+    kfe_status status = KFE_OK;
+    double *values;
+
+    for (int64_t i = 0; i < count; i++) {
+        KFE_TAKE_ZERO(arena, values, i);
+        for (int64_t j = 0; j < i; j++)
+            assert_true(values[j] == 0);
+        KFE_TAKE(arena, values, i);
+        assert_int_equal((uintptr_t)values % _Alignof(max_align_t), 0);
+        memset(values, 1, (size_t)i * sizeof *values);
+    }
+cleanup:
+    return status;
+}
+
+static void test_an_arena_frees_its_blocks(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_i_arena arena = {.ctx = ctx};
+    int64_t *own = kfe_i_arena_add(&arena, kfe_i_alloc(ctx, 7, sizeof *own));
+
+    assert_non_null(own);
+    assert_int_equal(fill_arena(&arena, 20), KFE_OK);
+    assert_int_equal(ctx->in_use, 56 + 2 * 8 * 190);
+    kfe_i_arena_free(&arena);
+    assert_int_equal(ctx->in_use, 0);
+    assert_ok(ctx, kfe_context_set_memory(ctx, 1));
+    assert_int_equal(fill_arena(&arena, 20000), KFE_ELIMIT);
+    kfe_i_arena_free(&arena);
+    kfe_i_arena_free(&arena);
+    assert_int_equal(ctx->in_use, 0);
+}
+
 static void test_plans_see_what_is_left(void **state)
 {
     kfe_context *ctx = *state;
@@ -152,9 +187,13 @@ static void test_workers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_use_is_counted),         with_context(test_blocks_are_aligned),
-        with_context(test_plans_see_what_is_left), with_context(test_nothing_beyond_the_limit),
-        with_context(test_growing_near_the_limit), with_context(test_workers),
+        with_context(test_use_is_counted),
+        with_context(test_blocks_are_aligned),
+        with_context(test_an_arena_frees_its_blocks),
+        with_context(test_plans_see_what_is_left),
+        with_context(test_nothing_beyond_the_limit),
+        with_context(test_growing_near_the_limit),
+        with_context(test_workers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,7 @@ static void test_progress_counts_the_fits_of_the_search(void **state)
     kfe_i_search_begin(ctx, 3, &inside); /* an inner search that is part of the first */
     assert_ok(ctx, kfe_i_workers_run(ctx, "warning", 1, TASKS, warn_task, NULL));
     assert_ok(ctx, kfe_i_search_end(&inside, KFE_OK));
-    assert_ok(ctx, kfe_i_checkpoint(ctx, "another stage", 1, 7));
+    assert_ok(ctx, kfe_i_progress(ctx, "another stage", 1, 7));
     assert_ok(ctx, kfe_i_search_end(&search, KFE_OK));
     assert_true(s.calls >= TASKS && s.last_done == 2 * TASKS && s.total == 2 * TASKS);
     assert_false(s.wrong);
@@ -89,13 +89,13 @@ static void test_log_lines_say_how_far_the_search_is(void **state)
     support_catch_log(ctx);
     kfe_i_search_begin(ctx, 10, &search);
     kfe_i_search_count(ctx, 4);
-    assert_ok(ctx, kfe_i_checkpoint(ctx, "fitting", 0, 0));
+    assert_ok(ctx, kfe_i_progress(ctx, "fitting", 0, 0));
     assert_string_equal(support_log(), ""); /* too early for a report */
     search.began -= 40;
     search.last_logged -= 40;
-    assert_ok(ctx, kfe_i_checkpoint(ctx, "fitting", 0, 0));
+    assert_ok(ctx, kfe_i_progress(ctx, "fitting", 0, 0));
     assert_non_null(strstr(support_log(), "fit 4 of 10, about 60 s left"));
-    assert_ok(ctx, kfe_i_checkpoint(ctx, "fitting", 0, 0));
+    assert_ok(ctx, kfe_i_progress(ctx, "fitting", 0, 0));
     assert_string_equal(support_log(), "");
     assert_ok(ctx, kfe_i_search_end(&search, KFE_OK));
     kfe_context_on_log(ctx, NULL, NULL);

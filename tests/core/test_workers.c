@@ -144,7 +144,7 @@ static kfe_status wait_for_stop(kfe_context *worker, void *job, int64_t task)
     if (task == f->quick)
         return fail_task(worker, job, task);
     for (int i = 0; i < 10000; i++) {
-        kfe_status status = kfe_i_checkpoint(worker, "waiting", 0, 0);
+        kfe_status status = kfe_i_progress(worker, "waiting", 0, 0);
         if (status != KFE_OK)
             return status;
         pause_briefly();
@@ -217,7 +217,7 @@ static void show(void *user, const char *stage, int64_t done, int64_t total)
 static kfe_status watched_task(kfe_context *worker, void *job, int64_t task)
 {
     watcher *w = job;
-    kfe_status status = kfe_i_checkpoint(worker, "inside", 0, 0);
+    kfe_status status = kfe_i_progress(worker, "inside", 0, 0);
 
     (void)task;
     pause_briefly();

@@ -6,4 +6,4 @@ if ! /usr/bin/python3 -c 'import pytest, numpy' 2> /dev/null; then
     echo "skipped: Debian's python3-pytest and python3-numpy are not installed"
     exit 77
 fi
-exec /usr/bin/python3 -B -m pytest -p no:cacheprovider --tb=short -rs .
+exec /usr/bin/python3 -B -m pytest -p no:cacheprovider --tb=short -rs --durations=10 --durations-min=1 .

@@ -19,4 +19,4 @@ trap 'rm -rf "$prefix"' EXIT
 libraries=$(dirname "$(find "$prefix" -name libkfe.so)")
 export PATH=$prefix/bin:$PATH PKG_CONFIG_PATH=$libraries/pkgconfig LD_LIBRARY_PATH=$libraries
 export PYTHONPATH=$PWD/../../python OMP_NUM_THREADS=1 MPLBACKEND=Agg PYTHONDONTWRITEBYTECODE=1
-/usr/bin/python3 -B -m pytest -p no:cacheprovider --tb=short -rs .
+/usr/bin/python3 -B -m pytest -p no:cacheprovider --tb=short -rs --durations=10 --durations-min=1 .

@@ -7,11 +7,11 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 hours=${1:?usage: tests/fuzz/long.sh HOURS [HARNESS...]}
 shift
-cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_BUILD_FUZZERS=ON \
-    -DKFE_BUILD_TESTS=OFF > /dev/null
-cmake --build build-fuzz --target fuzzers
+cmake -S . -B build-asan -G Ninja -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKFE_BUILD_TESTS=ON -DKFE_BUILD_FUZZERS=ON \
+    -DKFE_SANITIZE=address,undefined,float-cast-overflow -DKFE_ASSERT=ON > /dev/null
+cmake --build build-asan --target fuzzers
 count=$#
 ((count)) || count=$(ls tests/fuzz/fuzz_*.c | wc -l)
 seconds=$(awk -v hours="$hours" -v count="$count" 'BEGIN { printf "%d", hours * 3600 / count }')
 echo "$count harnesses, $seconds s each"
-GROW=1 OMP_NUM_THREADS=1 tests/fuzz/run.sh build-fuzz "$seconds" "$@"
+GROW=1 OMP_NUM_THREADS=1 tests/fuzz/run.sh build-asan "$seconds" "$@"

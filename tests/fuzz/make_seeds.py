@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes seeds that the command line cannot make: saved accumulators for fuzz_sums, and Arrow streams for fuzz_arrow.
 
-usage: KFE_LIBRARY=build/libkfe.so PYTHONPATH=python python3 tests/fuzz/make_seeds.py [CORPUS]
+usage: KFE_LIBRARY=$PWD/build/libkfe.so PYTHONPATH=python python3 tests/fuzz/make_seeds.py [CORPUS]
 """
 import pathlib
 import sys

@@ -50,7 +50,7 @@ fit gkdr -m gkdr -k rbf:gamma=1 --learner knn many.csv
 fit klfda -m klfda -k rbf:gamma=1 --learner ls many.csv
 fit kopls2 -m kopls2 -k rbf:gamma=1 --learner ls --task regress real.csv
 fit landmarks -m kfd -k rbf:gamma=1 --landmarks 4 --learner ls many.csv
-fit metric -m koc -k rbf:gamma=1 --metric "$out/rfm.kfe" --learner knn many.csv
+fit distance -m koc -k rbf:gamma=1 --distance "$out/rfm.kfe" --learner knn many.csv
 fit platt -m koc -k rbf:gamma=1 --learner svm --calibration platt many.csv
 fit isotonic -m oc --learner linear-svm --calibration isotonic many.csv
 fit matern -m kpca -k matern:sigma=1 --learner ls many.csv

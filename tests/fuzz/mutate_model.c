@@ -154,14 +154,14 @@ static void change_shape(kfe_i_safetensors *file, unsigned *state)
     kfe_i_tensor *tensor = &file->tensors[draw(state, (unsigned)file->tensor_count)];
     int64_t count = 1;
     kfe_i_tensor changed = *tensor;
-    if (draw(state, 2) && changed.rank == 2) {
+    if (draw(state, 2) && changed.axes == 2) {
         changed.shape[0] = tensor->shape[1];
         changed.shape[1] = tensor->shape[0];
-    } else if (changed.rank > 0) {
-        int64_t *side = &changed.shape[draw(state, (unsigned)changed.rank)];
+    } else if (changed.axes > 0) {
+        int64_t *side = &changed.shape[draw(state, (unsigned)changed.axes)];
         *side = *side > 0 ? (int64_t)draw(state, (unsigned)(*side < 1000 ? *side : 1000)) : 0;
     }
-    for (int r = 0; r < changed.rank; r++)
+    for (int r = 0; r < changed.axes; r++)
         count *= changed.shape[r];
     changed.count = count;
     if (count <= tensor->count)
@@ -247,7 +247,7 @@ static size_t mutate_map(kfe_context *ctx, uint8_t *bytes, size_t size, size_t m
         for (int64_t i = 0; i < file.tensor_count; i++)
             if (strcmp(file.tensors[i].name, "map") == 0 && file.tensors[i].count < (int64_t)sizeof inner)
                 map = &file.tensors[i];
-        if (map && map->dtype == KFE_DTYPE_U8 && map->rank == 1) {
+        if (map && map->dtype == KFE_DTYPE_U8 && map->axes == 1) {
             memcpy(inner, map->data, (size_t)map->count);
             map->count = (int64_t)mutate(ctx, inner, (size_t)map->count, sizeof inner, state);
             map->shape[0] = map->count;

@@ -3,7 +3,7 @@
 #ifndef KFE_TESTS_GPU_CASES_H
 #define KFE_TESTS_GPU_CASES_H
 
-#include "gram/device.h"
+#include "plugin/device.h"
 
 enum { NUMBERS_MOST = 1 << 22, SIZES_MOST = 12 };
 

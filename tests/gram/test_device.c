@@ -305,10 +305,12 @@ static void test_failing_allocations_fall_back(void **state)
 /* ---- several processes on one machine ---- */
 
 /* The device that a process with this place on its machine opens by name. */
-static void check_device_of_rank(kfe_context *ctx, int local_rank, const char *name, const char *expected)
+static void check_device_of_process(kfe_context *ctx, int local_process, const char *name,
+                                    const char *expected)
 {
     kfe_i_cluster cluster = {
-        .info = {.rank = local_rank, .ranks = 5, .local_rank = local_rank, .local_ranks = 5}};
+        .info = {
+            .process = local_process, .processes = 5, .local_process = local_process, .local_processes = 5}};
 
     ctx->cluster = &cluster;
     assert_ok(ctx, kfe_context_set_device(ctx, name));
@@ -320,11 +322,11 @@ static void check_device_of_rank(kfe_context *ctx, int local_rank, const char *n
 static void test_processes_of_a_machine_take_its_devices_in_turn(void **state)
 {
     assert_int_equal(setenv("KFE_DEVICE_COUNT", "3", 1), 0);
-    check_device_of_rank(*state, 0, "host", "the CPU");
-    check_device_of_rank(*state, 1, "host", "device 1 ");
-    check_device_of_rank(*state, 2, "host", "device 2 ");
-    check_device_of_rank(*state, 3, "host", "the CPU");
-    check_device_of_rank(*state, 1, "host:2", "device 2 ");
+    check_device_of_process(*state, 0, "host", "the CPU");
+    check_device_of_process(*state, 1, "host", "device 1 ");
+    check_device_of_process(*state, 2, "host", "device 2 ");
+    check_device_of_process(*state, 3, "host", "the CPU");
+    check_device_of_process(*state, 1, "host:2", "device 2 ");
     assert_int_equal(unsetenv("KFE_DEVICE_COUNT"), 0);
 }
 

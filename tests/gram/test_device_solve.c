@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "gram/form.h"
 #include "gram/solve/solve.h"
 
 enum { ROWS = 83, COLS = 7, VECTORS = 5 };

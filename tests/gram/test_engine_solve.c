@@ -86,8 +86,9 @@ static void check_way(kfe_context *ctx, solved *s, double ridge, int64_t k, kfe_
     const char *name = s->problem.origin->name;
     kfe_i_solve_report report = {0};
 
-    assert_ok(ctx, kfe_i_gram_solve_by(s->problem.gram, ridge, s->right, k, KFE_TOLERANCE, s->solution, way,
-                                       &report));
+    assert_ok(ctx,
+              kfe_i_solve_by(&(kfe_i_system){s->problem.gram, ridge, KFE_TOLERANCE, s->right, k, s->solution},
+                             way, &report));
     s->reported = report.residual;
     double residual = true_residual(SIZE, s->matrix, ridge, k, s->right, s->solution);
     double slack = rounding_of(SIZE, ridge);
@@ -251,7 +252,8 @@ static void run_with(kfe_context *ctx, int threads, kfe_i_solve_way way, const d
     assert_ok(ctx, kfe_context_set_threads(ctx, threads));
     kfe_i_thread_state saved = kfe_i_threads_enter(ctx);
     assert_ok(ctx, engine_open(ctx, engine_case_named("one column"), SIZE, 1, &p));
-    assert_ok(ctx, kfe_i_gram_solve_by(p.gram, 1e-2, right, 2, KFE_TOLERANCE, solution, way, NULL));
+    assert_ok(ctx,
+              kfe_i_solve_by(&(kfe_i_system){p.gram, 1e-2, KFE_TOLERANCE, right, 2, solution}, way, NULL));
     engine_close(&p);
     kfe_i_threads_leave(saved);
     assert_ok(ctx, kfe_context_set_threads(ctx, 1));
@@ -295,7 +297,8 @@ static kfe_status run_watched(kfe_context *ctx, void *user)
     kfe_context_on_cancel(ctx, engine_stop_asked, w->stop);
     kfe_status status = engine_open(ctx, engine_case_named("one column"), SIZE, 1, &p);
     if (status == KFE_OK)
-        status = kfe_i_gram_solve_by(p.gram, 1e-2, right, 2, w->tolerance, solution, way_of(w), NULL);
+        status =
+            kfe_i_solve_by(&(kfe_i_system){p.gram, 1e-2, w->tolerance, right, 2, solution}, way_of(w), NULL);
     if (status == KFE_ENOMEM)
         assert_non_null(strstr(kfe_error_message(ctx), "memory"));
     engine_close(&p);

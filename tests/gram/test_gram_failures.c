@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "gram/form.h"
 #include "gram/gram.h"
 #include "support/gram_cases.h"
 #include "support/sweep.h"
@@ -24,10 +25,10 @@ static void check_limit(kfe_context *ctx, const gram_opened *opened, double *val
     assert_null(whole);
     assert_fails(ctx, KFE_ELIMIT, needs, kfe_i_gram_solve(gram, 1, vectors, 1, KFE_TOLERANCE, values, NULL));
     assert_fails(ctx, KFE_ELIMIT, needs, kfe_i_gram_eigen(gram, 1, KFE_TOLERANCE, values, vectors));
-    assert_fails(ctx, KFE_ELIMIT, needs, kfe_i_gram_stored(ctx, gram, 0, &stored));
+    assert_fails(ctx, KFE_ELIMIT, needs, kfe_i_gram_stored(ctx, gram, &stored));
     assert_non_null(strstr(kfe_error_message(ctx), "raise memory"));
-    assert_fails(ctx, KFE_ELIMIT, "needs 360 kB of memory, but the limit is 100 kB",
-                 kfe_i_gram_stored(ctx, gram, 1, &stored));
+    assert_fails(ctx, KFE_ELIMIT, "needs 217 kB of memory, but the limit is 100 kB",
+                 kfe_i_gram_packed(ctx, gram, 1, &stored));
     assert_null(stored);
     assert_ok(ctx, kfe_i_gram_times(gram, vectors, 1, values));
     assert_ok(ctx, kfe_context_set_memory(ctx, 0));
@@ -79,7 +80,7 @@ static void test_cancel(void **state)
                      kfe_i_gram_solve(opened.plain, 1, vectors, 1, KFE_TOLERANCE, values, NULL));
         assert_fails(ctx, KFE_ECANCEL, "cancelled",
                      kfe_i_gram_eigen(opened.plain, 1, KFE_TOLERANCE, values, vectors));
-        if (opened.plain->form->evaluates) {
+        if (opened.plain->form->column_seconds) {
             assert_fails(ctx, KFE_ECANCEL, "cancelled", kfe_i_gram_times(opened.plain, vectors, 1, values));
             assert_fails(ctx, KFE_ECANCEL, "cancelled",
                          kfe_i_gram_block(opened.plain, 0, 1, 0, 300, values, 300));
@@ -110,8 +111,10 @@ static void test_cancel_while_storing(void **state)
     gram_data_make(&data, 300);
     assert_ok(ctx, gram_case_open(ctx, &gram_cases[0], &data, 0, &opened));
     kfe_context_on_cancel(ctx, cancel_always, &asked);
+    assert_fails(ctx, KFE_ECANCEL, "cancelled", kfe_i_gram_stored(ctx, opened.plain, &stored));
+    assert_null(stored);
     for (int single = 0; single < 2; single++) {
-        assert_fails(ctx, KFE_ECANCEL, "cancelled", kfe_i_gram_stored(ctx, opened.plain, single, &stored));
+        assert_fails(ctx, KFE_ECANCEL, "cancelled", kfe_i_gram_packed(ctx, opened.plain, single, &stored));
         assert_null(stored);
     }
     /* centring computes means when they are needed; after a cancellation it computes them again */
@@ -195,7 +198,7 @@ static kfe_status use(kfe_context *ctx, const kfe_i_gram *gram, results *r)
     TRY(kfe_i_gram_eigen(gram, 3, KFE_TOLERANCE, r->values, r->vectors));
     TRY(kfe_i_gram_materialise(gram, &whole));
     kfe_i_free(ctx, whole);
-    kfe_status status = kfe_i_gram_keep(gram, 0, &kept);
+    kfe_status status = kfe_i_gram_keep(gram, KFE_KEEP_ANY, 0, &kept);
     kfe_i_gram_keep_free(&kept);
     return status;
 }

@@ -65,7 +65,8 @@ static void check(kfe_context *ctx, solved *s, double ridge, kfe_i_solve_way way
     const char *name = s->problem.origin->name;
     double slack = 4 * (double)s->n * DBL_EPSILON * fmax(1, 1 / ridge);
 
-    if (kfe_i_gram_solve_by(s->problem.gram, ridge, s->right, s->k, KFE_TOLERANCE, s->solution, way, &report))
+    if (kfe_i_solve_by(&(kfe_i_system){s->problem.gram, ridge, KFE_TOLERANCE, s->right, s->k, s->solution},
+                       way, &report))
         fail_msg("%s, ridge %g, way %d: %s", name, ridge, (int)way, kfe_error_message(ctx));
     double residual = residual_of(s, ridge);
     if (!(residual <= KFE_TOLERANCE + slack))
@@ -158,9 +159,9 @@ static void test_indefinite(void **state)
     for (int way = KFE_SOLVE_F64; way < KFE_SOLVE_WAYS; way++) {
         solved s;
         open_sized(*state, "indefinite", SIZE, 2, 0, &s);
+        kfe_i_system system = {s.problem.gram, 1e-9, KFE_TOLERANCE, s.right, 2, s.solution};
         assert_fails(*state, KFE_ENUMERIC, "increase the ridge",
-                     kfe_i_gram_solve_by(s.problem.gram, 1e-9, s.right, 2, KFE_TOLERANCE, s.solution,
-                                         (kfe_i_solve_way)way, NULL));
+                     kfe_i_solve_by(&system, (kfe_i_solve_way)way, NULL));
         close_solved(&s);
     }
 }
@@ -212,7 +213,8 @@ static void test_among(void **state)
         int centred = form == 1;
         open_sized(ctx, "ordinary", SIZE, 1, centred, &s);
         if (form >= 2)
-            assert_ok(ctx, kfe_i_gram_stored(ctx, s.problem.gram, form == 3, &stored));
+            assert_ok(ctx, form == 3 ? kfe_i_gram_packed(ctx, s.problem.gram, 1, &stored)
+                                     : kfe_i_gram_stored(ctx, s.problem.gram, &stored));
         assert_ok(ctx, kfe_i_gram_among(stored ? stored : s.problem.gram, index, 5, entries));
         for (int i = 0; i < 5; i++)
             for (int j = 0; j < 5; j++)
@@ -235,7 +237,7 @@ static void test_rates(void **state)
     assert_memory_equal(&first, &second, sizeof first);
     assert_true(first.dgemm > 1e7 && first.sgemm > 1e7 && first.bytes > 1e6);
     kfe_i_cost cost = {.rates = first, .n = 1e4, .k = 10, .entry_bytes = 8, .ridge = 1e-3, .mean = 1};
-    cost.ranks = cost.dealt = 1;
+    cost.processes = cost.dealt = 1;
     cost.tolerance = KFE_TOLERANCE;
     kfe_i_decay decay = {.rank = 100, .trace = 1000, .slope = 1};
     double slow = kfe_i_f32_seconds(&cost, &decay);
@@ -254,7 +256,7 @@ static void test_decay_decides(void **state)
     int64_t rank = 0;
     (void)state;
 
-    cost.ranks = cost.dealt = 1;
+    cost.processes = cost.dealt = 1;
     cost.rates = (kfe_i_rates){
         .threads = 2, .dgemm = 1e11, .sgemm = 2e11, .dpotrf = 5e10, .spftrf = 1e11, .bytes = 2e10};
     double fast = kfe_i_cg_seconds(&cost, &(kfe_i_decay){100, 1, 4}, 4000, &rank);
@@ -268,7 +270,8 @@ static void test_decay_decides(void **state)
 /* Processes factor together if messages are not too slow for that, and in no less than their part of the time. */
 static void test_messages_decide(void **state)
 {
-    kfe_i_cost cost = {.n = 2e4, .k = 10, .entry_bytes = 8, .ridge = 1, .mean = 1, .ranks = 4, .dealt = 4};
+    kfe_i_cost cost = {
+        .n = 2e4, .k = 10, .entry_bytes = 8, .ridge = 1, .mean = 1, .processes = 4, .dealt = 4};
     kfe_i_decay decay = {100, 19000, 0.1};
     (void)state;
 
@@ -300,8 +303,8 @@ static double best_ratio(kfe_context *ctx, double ridge)
     for (int i = 0; i < TRIES && !(fabs(log(best)) < log(2)); i++) {
         kfe_i_solve_report report = {0};
         ctx->rates.threads = 0; /* measured anew */
-        assert_ok(ctx, kfe_i_gram_solve_by(p.gram, ridge, right, COLUMNS, KFE_TOLERANCE, solution,
-                                           KFE_SOLVE_AUTO, &report));
+        kfe_i_system system = {p.gram, ridge, KFE_TOLERANCE, right, COLUMNS, solution};
+        assert_ok(ctx, kfe_i_solve_by(&system, KFE_SOLVE_AUTO, &report));
         assert_true(report.predicted > 0 && report.way == report.first);
         double ratio = report.seconds / report.predicted;
         best = fabs(log(ratio)) < fabs(log(best)) ? ratio : best;

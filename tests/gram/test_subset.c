@@ -102,7 +102,7 @@ static double *ordinary(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_
     kfe_i_points points;
 
     assert_ok(ctx, kfe_i_points_prepare(ctx, kernel, table, NULL, &points));
-    assert_ok(ctx, kfe_i_self_matrix(ctx, kernel, &points, matrix, NULL));
+    assert_ok(ctx, kfe_i_self_matrix(ctx, kernel, &points, matrix));
     kfe_i_points_free(&points);
     return matrix;
 }

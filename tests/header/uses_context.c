@@ -31,12 +31,13 @@ kfe_status use_context(kfe_context *ctx, void *user)
     kfe_context *other = NULL;
     kfe_device_entry devices[4];
     int count = 0;
-    int rank = -1;
+    int process = -1;
 
     (void)user;
     note_call("kfe_context_new_with"); /* the sweep itself */
     TRY(CALL(kfe_context_new)(&other));
     TRY(CALL(kfe_context_set_threads)(ctx, 1));
+    CALL(kfe_let_threads_sleep)();
     TRY(CALL(kfe_context_set_memory)(ctx, 1 << 30));
     TRY(CALL(kfe_context_set_wording)(ctx, KFE_WORDING_C));
     TRY(CALL(kfe_context_set_device)(ctx, "host"));
@@ -46,9 +47,9 @@ kfe_status use_context(kfe_context *ctx, void *user)
     assert_in_range(count, 3, 100);
     assert_string_equal(devices[0].name, "cpu");
     note_call("kfe_context_set_cluster"); /* needs MPI: tests/mpi */
-    assert_int_equal(CALL(kfe_context_rank)(ctx), 0);
-    assert_int_equal(CALL(kfe_context_ranks)(ctx), 1);
-    assert_true(CALL(kfe_launched_ranks)(&rank) >= 1 && rank >= 0);
+    assert_int_equal(CALL(kfe_context_process)(ctx), 0);
+    assert_int_equal(CALL(kfe_context_processes)(ctx), 1);
+    assert_true(CALL(kfe_launched_processes)(&process) >= 1 && process >= 0);
     const char *core = CALL(kfe_blas_advice)();
     assert_true(!core || strcmp(core, "Haswell") == 0 || strcmp(core, "SkylakeX") == 0);
     TRY(CALL(kfe_context_agree)(ctx, KFE_OK));
@@ -63,7 +64,7 @@ kfe_status use_context(kfe_context *ctx, void *user)
     assert_int_equal(CALL(kfe_context_threads)(ctx), 1);
     assert_string_not_equal(CALL(kfe_version)(), "");
     assert_string_not_equal(CALL(kfe_status_text)(KFE_EINVAL), "");
-    TRY(CALL(kfe_checkpoint)(ctx, "testing", 1, 2));
+    TRY(CALL(kfe_progress)(ctx, "testing", 1, 2));
     assert_int_equal(CALL(kfe_fail)(ctx, KFE_EINPUT, "a reason"), KFE_EINPUT);
     assert_string_equal(CALL(kfe_error_message)(ctx), "a reason");
     assert_int_equal(CALL(kfe_error_line)(ctx), 0);

@@ -22,6 +22,7 @@ static void look_at_model(const kfe_model *model)
 
     assert_string_equal(CALL(kfe_model_method)(model), "koc");
     assert_string_equal(CALL(kfe_model_learner)(model), "knn");
+    assert_null(CALL(kfe_model_plain_learner)(model));
     assert_int_equal(CALL(kfe_model_task)(model), KFE_TASK_CLASSES);
     assert_int_equal(CALL(kfe_model_outputs)(model), 3);
     assert_true(CALL(kfe_model_dim)(model) > 0);

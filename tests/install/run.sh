@@ -17,11 +17,16 @@ test -x "$work/stage/usr/bin/kfe"
 library=$(find "$prefix" -name libkfe.so)
 libdir=$(dirname "$library")
 for file in "$prefix/include/kfe.h" "$prefix/include/kfe.hpp" "$libdir/libkfe.a" "$libdir/pkgconfig/kfe.pc" \
-    "$libdir/cmake/kfe/kfe-config.cmake" "$prefix/share/man/man1/kfe.1" "$prefix/share/man/man1/kfe-fit.1" \
+    "$libdir/cmake/kfe/kfe-config.cmake" "$prefix/share/man/man1/kfe.1" "$prefix/share/man/man1/kfe-fit.1" "$prefix/bin/kfe-reproduce" "$prefix/share/man/man1/kfe-reproduce.1" \
     "$prefix/share/zsh/site-functions/_kfe" "$prefix/share/fish/vendor_completions.d/kfe.fish" \
     "$prefix/share/bash-completion/completions/kfe"; do
     test -s "$file" || { echo "missing: $file"; exit 1; }
 done
+
+step "what is installed is hardened, and loads nothing from the folder that it runs in"
+if ! grep -q '^CMAKE_BUILD_TYPE:[A-Z]*=Debug$' "$build/CMakeCache.txt"; then
+    "$here/../../tools/check-binaries" "$prefix/bin/kfe" "$(realpath "$library")" $(find "$libdir/kfe" -name '*.so' 2> /dev/null)
+fi
 
 step "the shared library has a SONAME and shows nothing but kfe_ symbols"
 objdump -p "$library" | grep 'SONAME *libkfe\.so\.[0-9]' > /dev/null
@@ -54,7 +59,7 @@ fi
 
 step "pkg-config: static"
 if pkg-config --static --libs kfe | grep jansson > /dev/null || grep -ri jansson "$libdir/cmake/kfe"; then
-    echo "the library is said to need jansson, which only the command and the tests use"; exit 1
+    echo "the library is said to need jansson, which only kfe-reproduce and the tests use"; exit 1
 fi
 mkdir "$work/static-only"
 cp "$libdir/libkfe.a" "$work/static-only"

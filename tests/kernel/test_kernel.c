@@ -507,7 +507,7 @@ static void test_whole_matrix_is_symmetric_and_right(void **state)
         kfe_i_table table = support_points_table(&points, 0);
         assert_ok(ctx, kfe_i_kernel_parse(ctx, "rbf:gamma=0.7", &c.kernel));
         assert_ok(ctx, kfe_i_points_prepare(ctx, &c.kernel, &table, NULL, &c.a));
-        assert_ok(ctx, kfe_i_self_matrix(ctx, &c.kernel, &c.a, matrix, NULL));
+        assert_ok(ctx, kfe_i_self_matrix(ctx, &c.kernel, &c.a, matrix));
         assert_ok(ctx, kfe_i_cross_block(ctx, &c.kernel, (kfe_i_range){&c.a, 0, n}, (kfe_i_range){&c.a, 0, n},
                                          entries, n));
         pair p = {.cols = points.cols, .largest_norm = largest_norm(&points, &points)};

@@ -25,9 +25,11 @@ static void test_decisions(void **state)
     /* pairs 01, 02, 12: class 2 wins against both others */
     check_decision(KFE_DECIDE_PAIRS, (double[]){2, -1, -5}, 2,
                    (double[]){1 + 1 / (3 * 2.0), -7 / (3 * 8.0), 2 + 6 / (3 * 7.0)});
-    /* one vote each: the first class wins, but the margins order the scores */
-    check_decision(KFE_DECIDE_PAIRS, (double[]){1, -3, 1}, 0,
+    /* one vote each: the margins decide, as they order the scores */
+    check_decision(KFE_DECIDE_PAIRS, (double[]){1, -3, 1}, 2,
                    (double[]){1 - 2 / (3 * 3.0), 1, 1 + 2 / (3 * 3.0)});
+    check_decision(KFE_DECIDE_PAIRS, (double[]){-3, 1, -1}, 1,
+                   (double[]){1 - 2 / (3 * 3.0), 1 + 2 / (3 * 3.0), 1});
     /* an output of zero is a vote for the second class of the pair */
     check_decision(KFE_DECIDE_PAIRS, (double[]){0, 0, 0}, 2, (double[]){0, 1, 2});
     check_decision(KFE_DECIDE_CHAIN, (double[]){0.5, 7}, 0, (double[]){0.5, -0.5, -7});

@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "learn/finite_newton.h"
-#include "learn/linear_svm_job.h"
+#include "learn/linear/linear_svm.h"
 #include "support/device.h"
 #include "support/learn.h"
 #include "support/sweep.h"
@@ -144,7 +143,7 @@ static void test_settings_at_once(void **state)
     learn_clouds_free(&p);
 }
 
-/* Problems that the CPU gives to LIBLINEAR stay there: few rows, or features that are too large. */
+/* Few rows and features that are too large stay on the CPU. */
 static void test_what_stays_on_the_cpu(void **state)
 {
     kfe_context *ctx = *state;

@@ -180,6 +180,37 @@ static void test_more_neighbours_than_rows(void **state)
     kfe_i_target_free(&target);
 }
 
+/* Whatever its name, the class of the nearest neighbour among those with equal votes wins. */
+static void test_equal_votes(void **state)
+{
+    static const int orders[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}};
+    kfe_context *ctx = *state;
+    double x[5] = {1, 2, 3, 4, 9};
+    double queries[2] = {0, 4.5};
+    kfe_i_table table = learn_dense(5, 1, x);
+    kfe_i_table asked = learn_dense(2, 1, queries);
+
+    for (int o = 0; o < 3; o++) {
+        const int *name = orders[o];
+        int class_of[5] = {name[0], name[1], name[1], name[2], name[2]};
+        kfe_i_target target = learn_classes(ctx, 5, class_of);
+        for (int k = 2; k <= 4; k += 2) {
+            kfe_i_predictor predictor =
+                learn_fit(ctx, "knn", k == 2 ? "neighbors=2" : "neighbors=4", &table, &target);
+            double *out = learn_outputs(ctx, &predictor, &asked);
+            /* from 0: 1 and 2, then 3 and 4: the second class has two votes of four */
+            assert_int_equal(kfe_i_predictor_decide(&predictor, out), name[k == 2 ? 0 : 1]);
+            /* from 4.5: 4 and 3, then 2 and 1 */
+            assert_int_equal(kfe_i_predictor_decide(&predictor, out + 3), name[k == 2 ? 2 : 1]);
+            for (int g = 0; g < 3; g++)
+                assert_below(fabs(out[g] * k - nearbyint(out[g] * k)), 1e-15);
+            free(out);
+            kfe_i_predictor_free(&predictor);
+        }
+        kfe_i_target_free(&target);
+    }
+}
+
 /* Distances whose reciprocal overflows or vanishes. */
 static void test_tiny_and_huge_distances_vote(void **state)
 {
@@ -233,6 +264,19 @@ static void test_sparse_queries_meet_dense_rows(void **state)
 
 enum { FEW = 40, NUMBERS = 13 };
 
+/* The share of the classes with most votes that are not the true one. */
+static double share_of_wrong(const double *votes, int64_t classes, int32_t truth)
+{
+    int wins = 0;
+
+    for (int64_t g = 0; g < classes; g++) {
+        if (votes[g] > votes[truth] + 1e-12)
+            return 1;
+        wins += votes[g] > votes[truth] - 1e-12;
+    }
+    return 1 - 1.0 / wins;
+}
+
 /* The loss of knn with k neighbours at row `out`, fitted on the other rows. */
 static double refit_loss(kfe_context *ctx, const double *x, const double *answers, int classes, int out,
                          int k, const char *vote)
@@ -264,7 +308,7 @@ static double refit_loss(kfe_context *ctx, const double *x, const double *answer
     for (int i = 0; classes && i < n;
          i++) /* classes are numbered by first appearance, so leaving out a row may change the numbers */
         if (class_of[i] == (int)answers[out])
-            loss = kfe_i_predictor_decide(&predictor, got) != target.codes[i];
+            loss = share_of_wrong(got, predictor.classes, target.codes[i]);
     free(got);
     kfe_i_predictor_free(&predictor);
     kfe_i_target_free(&target);
@@ -338,6 +382,7 @@ int main(void)
         with_context(test_points_of_any_magnitude),
         with_context(test_more_neighbours_than_rows),
         with_context(test_tiny_and_huge_distances_vote),
+        with_context(test_equal_votes),
         with_context(test_sparse_queries_meet_dense_rows),
         with_context(test_automatic_number_by_refits),
         with_context(test_automatic_number_of_few_rows),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* linear-svm: the gradient of its objective at the solution, and LIBLINEAR called directly. */
-#include <linear.h>
+/* linear-svm: the gradient of its objective at the solution, and LIBLINEAR as an oracle. */
 #include <stdio.h>
 
+#include "oracles/liblinear.h"
 #include "support/learn.h"
 #include "support/tolerance.h"
 
@@ -201,40 +201,23 @@ static void test_class_weights(void **state)
 
 /* ---- LIBLINEAR's dual solver reaches the same objective ---- */
 
-static void quiet(const char *text)
+static void solve_dual(const objective *o, double *w)
 {
-    (void)text;
+    double x[ROWS * WIDE];
+
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t j = 0; j < WIDE; j++)
+            x[i * WIDE + j] = j < COLS ? o->x[i * COLS + j] : 1;
+    oracle_liblinear(&(oracle_linear_svm){ROWS, WIDE, x, o->y, o->cost[0], o->tube, 1, 1e-6, 1}, w);
 }
 
-static void solve_dual(const objective *o, int solver, double *w)
-{
-    struct feature_node nodes[ROWS][WIDE + 1];
-    struct feature_node *rows[ROWS];
-    struct problem problem = {.l = ROWS, .n = WIDE, .y = (double *)o->y, .x = rows, .bias = 1};
-    struct parameter parameter = {.solver_type = solver, .eps = 1e-6, .C = o->cost[0], .p = fmax(o->tube, 0)};
-
-    for (int i = 0; i < ROWS; i++) {
-        for (int j = 0; j < WIDE; j++)
-            nodes[i][j] = (struct feature_node){j + 1, j < COLS ? o->x[i * COLS + j] : 1};
-        nodes[i][WIDE] = (struct feature_node){-1, 0};
-        rows[i] = nodes[i];
-    }
-    set_print_string_function(quiet);
-    assert_null(check_parameter(&problem, &parameter));
-    struct model *model = train(&problem, &parameter);
-    double sign = solver == L2R_L2LOSS_SVC_DUAL && model->label[0] < 0 ? -1 : 1;
-    for (int j = 0; j < WIDE; j++)
-        w[j] = sign * model->w[j];
-    free_and_destroy_model(&model);
-}
-
-static void check_dual(const objective *o, const kfe_i_predictor *predictor, int solver)
+static void check_dual(const objective *o, const kfe_i_predictor *predictor)
 {
     double primal[WIDE];
     double dual[WIDE];
 
     take_column(predictor, 0, primal);
-    solve_dual(o, solver, dual);
+    solve_dual(o, dual);
     assert_below(fabs(value(o, primal) - value(o, dual)) / value(o, dual), 1e-3);
     assert_below(support_distance(WIDE, dual, primal), 2e-2);
 }
@@ -246,7 +229,7 @@ static void test_objective_equals_that_of_the_dual(void **state)
     objective o = class_objective(&p, 0, 2, 2, 1);
     kfe_i_predictor predictor = learn_fit(ctx, "linear-svm", "C=2", &p.table, &p.target);
 
-    check_dual(&o, &predictor, L2R_L2LOSS_SVC_DUAL);
+    check_dual(&o, &predictor);
     kfe_i_predictor_free(&predictor);
     free_clouds(&p);
 }
@@ -276,7 +259,7 @@ static void test_regression(void **state)
         }
         check_minimum(&o, &predictor, column, 1e-5);
         if (column == 0)
-            check_dual(&o, &predictor, L2R_L2LOSS_SVR_DUAL);
+            check_dual(&o, &predictor);
     }
     kfe_i_predictor_free(&predictor);
     assert_fails(ctx, KFE_EINVAL, "for classes",
@@ -284,6 +267,43 @@ static void test_regression(void **state)
     kfe_i_target_free(&target);
     free_clouds(&p);
     free(y);
+}
+
+/* ---- weights of examples ---- */
+
+/* A row of weight 3 is the row three times, in a table whose copies take another way (several rows, one column after the other). */
+static void test_weights_are_repetitions(void **state)
+{
+    kfe_context *ctx = *state;
+    clouds p = make_clouds(ctx, 48, CLASSES);
+    double *x = calloc((size_t)(3 * ROWS * COLS), sizeof *x);
+    int class_of[3 * ROWS];
+    double weights[ROWS];
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        weights[i] = (double)(1 + i % 3);
+        for (int64_t copy = 0; copy < 1 + i % 3; copy++) {
+            memcpy(x + count * COLS, p.x + i * COLS, COLS * sizeof *x);
+            class_of[count++] = p.class_of[i];
+        }
+    }
+    kfe_i_table table = learn_dense(count, COLS, x);
+    kfe_i_target target = learn_classes(ctx, count, class_of);
+    for (int way = 0; way < 2; way++) {
+        kfe_i_predictor repeated = learn_fit(ctx, "linear-svm", "C=0.5,stop=1e-8", &table, &target);
+        p.target.weights = weights;
+        kfe_i_predictor weighted =
+            learn_fit(ctx, "linear-svm", "C=0.5,stop=1e-8", way ? &p.sparse : &p.table, &p.target);
+        p.target.weights = NULL;
+        assert_below(support_distance(COLS * CLASSES, repeated.weights, weighted.weights), 1e-6);
+        assert_below(support_distance(CLASSES, repeated.offset, weighted.offset), 1e-6);
+        kfe_i_predictor_free(&repeated);
+        kfe_i_predictor_free(&weighted);
+    }
+    kfe_i_target_free(&target);
+    free(x);
+    free_clouds(&p);
 }
 
 /* ---- other multiclass schemes ---- */
@@ -327,7 +347,7 @@ static void test_a_large_gradient_is_reported(void **state)
     free_clouds(&p);
 }
 
-/* LIBLINEAR would not terminate. */
+/* Nothing would be left of the norm. */
 static void test_large_numbers_are_refused(void **state)
 {
     kfe_context *ctx = *state;
@@ -358,6 +378,7 @@ int main(void)
         with_context(test_class_weights),
         with_context(test_objective_equals_that_of_the_dual),
         with_context(test_regression),
+        with_context(test_weights_are_repetitions),
         with_context(test_chain_and_pairs),
         with_context(test_a_large_gradient_is_reported),
         with_context(test_large_numbers_are_refused),

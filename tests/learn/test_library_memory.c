@@ -40,7 +40,6 @@ static void test_too_little_memory_is_refused(void **state)
 
     assert_ok(ctx, kfe_context_set_memory(ctx, 1 << 20));
     assert_fails(ctx, KFE_ELIMIT, "LIBSVM", kfe_i_libsvm_reserve(ctx, ROWS, &cache));
-    assert_fails(ctx, KFE_ELIMIT, "LIBLINEAR", kfe_i_liblinear_reserve(ctx, ROWS, ROWS));
 }
 
 static void *at_most_a_megabyte(void *user, void *block, size_t size)

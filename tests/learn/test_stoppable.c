@@ -66,17 +66,10 @@ static void test_libsvm(void **state)
     stops_at_each_question(*state, "svm", 0, 20);
 }
 
-static void test_liblinear(void **state)
-{
-    stops_at_each_question(*state, "linear-svm", 0, 3);
-    stops_at_each_question(*state, "linear-svm", 1, 3);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_libsvm),
-        with_context(test_liblinear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/memory.h"
+#include "model/file/parts.h"
 #include "support/model_file.h"
 #include "support/sample.h"
 #include "support/sweep.h"
@@ -133,6 +135,10 @@ static void test_records_of_former_versions_are_read(void **state)
     model_file_rename(&f, "record.centroid-sizes", "record.rounds");
     assert_ok(ctx, model_file_load(ctx, &f, &model));
     assert_string_equal(kfe_model_record_name(model, 0), "iterations");
+    kfe_model_free(model);
+    model_file_rename(&f, "record.rounds", "record.metric");
+    assert_ok(ctx, model_file_load(ctx, &f, &model));
+    assert_string_equal(kfe_model_record_name(model, 0), "distance");
     kfe_model_free(model);
     model_file_free(&f);
     support_sample_free(&s);
@@ -312,6 +318,24 @@ static void test_wrong_shapes_are_refused(void **state)
     support_sample_free(&s);
 }
 
+/* Counts whose products overflow: rows × columns of the support, dim × dim of the moments. */
+static void test_sizes_that_overflow_are_refused(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_i_safetensors file;
+    kfe_model model = {.dim = INT64_C(1) << 40};
+    kfe_i_exchange x = {.ctx = ctx, .name = "m.kfe", .file = &file, .model = &model};
+    kfe_i_table support = {0};
+    double one = 1;
+
+    kfe_i_safetensors_init(ctx, &file);
+    assert_ok(ctx, kfe_i_safetensors_add(&file, "moments.products", KFE_DTYPE_F64, 1, 1, &one));
+    assert_fails(ctx, KFE_EMODEL, "damaged",
+                 kfe_i_exchange_table(&x, "learner.support", 0, INT32_MAX, INT64_C(1) << 40, &support));
+    assert_fails(ctx, KFE_EMODEL, "moments", kfe_i_exchange_moments(&x, &model.moments));
+    kfe_i_safetensors_free(&file);
+}
+
 static void test_numbers_that_are_none_are_refused(void **state)
 {
     static const char *const names[] = {"coefficients", "view0.support", "record.centroid-sizes"};
@@ -480,6 +504,7 @@ int main(void)
         with_context(test_linear_model_of_strings_is_refused),
         with_context(test_strings_flag_must_fit_the_kernel),
         with_context(test_missing_tensors_are_refused),
+        with_context(test_sizes_that_overflow_are_refused),
         with_context(test_wrong_shapes_are_refused),
         with_context(test_numbers_that_are_none_are_refused),
         with_context(test_missing_file_is_an_io_error),

@@ -356,6 +356,18 @@ static void test_wrong_descriptions_are_refused(void **state)
     free_halves(&h);
 }
 
+/* Writes the setting {distance} under its former name, {metric}. */
+static void use_former_setting(model_file *f)
+{
+    char text[2048];
+    const char *spec = json_string_value(json_object_get(model_file_metadata(f), "spec"));
+    const char *now = strstr(spec, "distance=");
+
+    assert_non_null(now);
+    snprintf(text, sizeof text, "%.*smetric=%s", (int)(now - spec), spec, now + strlen("distance="));
+    json_object_set_new(model_file_metadata(f), "spec", json_string(text));
+}
+
 /* Files from before kfe 0.2 store the kind of predictor under the key "machine". */
 static void test_files_of_former_versions_are_read(void **state)
 {
@@ -371,6 +383,7 @@ static void test_files_of_former_versions_are_read(void **state)
     assert_int_equal(json_object_del(entry, "predictor"), 0);
     text = json_dumps(entry, JSON_COMPACT);
     json_object_set_new(model_file_metadata(&f), "learner", json_string(text));
+    use_former_setting(&f);
     assert_ok(ctx, model_file_load(ctx, &f, &model));
     check_answers(ctx, model, &h);
     kfe_model_free(model);

@@ -8,11 +8,12 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "core/resume.h"
+#include "core/resume_file.h"
 #include "gram/solve/block_cg.h"
 #include "support/fit.h"
 #include "support/points.h"
 #include "support/sweep.h"
+#include "system/system.h"
 
 enum { COLS = 4, CLASSES = 3, MOST_ROWS = 1100 };
 
@@ -82,6 +83,16 @@ typedef struct outcome {
     int64_t seen;
 } outcome;
 
+/* Every iteration is saved, however long that takes, so that a test may stop anywhere. */
+static kfe_status save_always(kfe_context *ctx, const char *path, int resume)
+{
+    kfe_status status = kfe_context_set_checkpoint(ctx, path, 0, resume);
+
+    if (status == KFE_OK && ctx->resume)
+        ctx->resume->always = 1;
+    return status;
+}
+
 /* One fit in a context of its own; `path` NULL: without a checkpoint. */
 static outcome fit_once(const loop_case *c, uint64_t seed, const char *path, int resume, int64_t stop_at)
 {
@@ -98,7 +109,7 @@ static outcome fit_once(const loop_case *c, uint64_t seed, const char *path, int
     assert_ok(ctx, kfe_context_set_memory(ctx, c->memory));
     kfe_context_on_progress(ctx, count_stage, &w);
     kfe_context_on_cancel(ctx, is_over, &w);
-    assert_ok(ctx, kfe_context_set_checkpoint(ctx, path, 0, resume));
+    assert_ok(ctx, save_always(ctx, path, resume));
     kfe_data *train = support_dense(ctx, c->rows, COLS, values, class_of);
     kfe_spec *spec = make_spec(ctx, c);
     out.status = kfe_fit(ctx, spec, train, &model);
@@ -213,12 +224,12 @@ static void test_conjugate_gradients_go_on(void **state)
         w = (watch){.stage = "solving", .stop_at = stop_at};
         kfe_context_on_progress(ctx, count_stage, &w);
         kfe_context_on_cancel(ctx, is_over, &w);
-        assert_ok(ctx, kfe_context_set_checkpoint(ctx, path, 0, 0));
+        assert_ok(ctx, save_always(ctx, path, 0));
         assert_ok(ctx, kfe_i_resume_begin(ctx, "a\nb"));
         assert_int_equal(solve_twice(ctx, gram, resumed, &iterations), KFE_ECANCEL);
         kfe_i_resume_end(ctx);
         w = (watch){.stage = "solving"};
-        assert_ok(ctx, kfe_context_set_checkpoint(ctx, path, 0, 1));
+        assert_ok(ctx, save_always(ctx, path, 1));
         assert_ok(ctx, kfe_i_resume_begin(ctx, "a\nb"));
         assert_ok(ctx, solve_twice(ctx, gram, resumed, &iterations));
         kfe_i_resume_end(ctx);
@@ -275,12 +286,12 @@ static void test_loops_within_loops_go_on(void **state)
     for (int64_t stop_at = 1; stop_at <= 12; stop_at++) {
         int64_t steps = 0;
         double total = 0;
-        assert_ok(ctx, kfe_context_set_checkpoint(ctx, path, 0, 0));
+        assert_ok(ctx, save_always(ctx, path, 0));
         assert_ok(ctx, kfe_i_resume_begin(ctx, "a\nb"));
         assert_int_equal(nested(ctx, &steps, stop_at, &total), KFE_ECANCEL);
         kfe_i_resume_end(ctx);
         steps = 0;
-        assert_ok(ctx, kfe_context_set_checkpoint(ctx, path, 0, 1));
+        assert_ok(ctx, save_always(ctx, path, 1));
         assert_ok(ctx, kfe_i_resume_begin(ctx, "a\nb"));
         assert_ok(ctx, nested(ctx, &steps, 0, &total));
         kfe_i_resume_end(ctx);
@@ -288,6 +299,27 @@ static void test_loops_within_loops_go_on(void **state)
         assert_int_equal(steps, 13 - stop_at);
         (void)remove(path);
     }
+}
+
+/* Also if the user asks for a checkpoint every 0 seconds. */
+static void test_saving_takes_a_twentieth_of_the_time(void **state)
+{
+    static const double seconds[] = {0, 1e-9};
+    kfe_context *ctx = *state;
+    kfe_i_loop loop;
+
+    for (int i = 0; i < 2; i++) {
+        assert_ok(ctx, kfe_context_set_checkpoint(ctx, support_path("twentieth.state"), seconds[i], 0));
+        assert_ok(ctx, kfe_i_resume_begin(ctx, "a\nb"));
+        kfe_i_loop_begin(ctx, "counting", 0, &loop);
+        ctx->resume->saved_at = kfe_i_clock() - 10;
+        ctx->resume->took = 0.4; /* of the last time: 20 × 0.4 s are over */
+        assert_true(kfe_i_loop_is_due(&loop));
+        ctx->resume->took = 0.6;
+        assert_false(kfe_i_loop_is_due(&loop));
+        kfe_i_resume_end(ctx);
+    }
+    assert_ok(ctx, kfe_context_set_checkpoint(ctx, NULL, 0, 0));
 }
 
 /* ---- refusals ---- */
@@ -301,7 +333,7 @@ static void fit_refused(const loop_case *c, uint64_t seed, const char *path, con
 
     support_clouds(seed, c->rows, COLS, CLASSES, 1.0, &values, &class_of);
     assert_int_equal(kfe_context_new(&ctx), KFE_OK);
-    assert_ok(ctx, kfe_context_set_checkpoint(ctx, path, 0, 1));
+    assert_ok(ctx, save_always(ctx, path, 1));
     kfe_data *train = support_dense(ctx, c->rows, COLS, values, class_of);
     kfe_spec *spec = make_spec(ctx, c);
     assert_fails(ctx, KFE_EINPUT, text, kfe_fit(ctx, spec, train, &model));
@@ -374,11 +406,11 @@ static kfe_status use_checkpoint(kfe_context *ctx, void *user)
     double total = 0;
 
     (void)user;
-    KFE_TRY(kfe_context_set_checkpoint(ctx, support_path("sweep.state"), 0, 0));
+    KFE_TRY(save_always(ctx, support_path("sweep.state"), 0));
     KFE_TRY(kfe_i_resume_begin(ctx, "a\nb"));
     KFE_TRY(nested(ctx, &steps, 0, &total));
     kfe_i_resume_end(ctx);
-    KFE_TRY(kfe_context_set_checkpoint(ctx, support_path("sweep.state"), 0, 1));
+    KFE_TRY(save_always(ctx, support_path("sweep.state"), 1));
     KFE_TRY(kfe_i_resume_begin(ctx, "a\nb"));
     KFE_TRY(nested(ctx, &steps, 0, &total));
 cleanup:
@@ -395,9 +427,13 @@ static void test_failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stopped_fits_go_on),         with_context(test_conjugate_gradients_go_on),
-        with_context(test_loops_within_loops_go_on),       cmocka_unit_test(test_other_fits_are_refused),
-        with_context(test_paths_are_checked_at_the_start), cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_stopped_fits_go_on),
+        with_context(test_conjugate_gradients_go_on),
+        with_context(test_loops_within_loops_go_on),
+        cmocka_unit_test(test_other_fits_are_refused),
+        with_context(test_paths_are_checked_at_the_start),
+        cmocka_unit_test(test_failing_allocations),
+        with_context(test_saving_takes_a_twentieth_of_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

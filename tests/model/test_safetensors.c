@@ -107,14 +107,14 @@ static size_t read_back(const char *path)
     return size;
 }
 
-static void assert_tensor(const kfe_i_safetensors *file, const char *name, kfe_i_dtype dtype, int rank,
+static void assert_tensor(const kfe_i_safetensors *file, const char *name, kfe_i_dtype dtype, int axes,
                           int64_t count, const void *data, size_t size)
 {
     const kfe_i_tensor *tensor = kfe_i_safetensors_find(file, name);
 
     assert_non_null(tensor);
     assert_int_equal(tensor->dtype, dtype);
-    assert_int_equal(tensor->rank, rank);
+    assert_int_equal(tensor->axes, axes);
     assert_int_equal(tensor->count, count);
     assert_memory_equal(tensor->data, data, size);
     if (count > 0)

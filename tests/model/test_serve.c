@@ -302,6 +302,11 @@ static void test_wrong_requests(void **state)
     assert_fails(f.ctx, KFE_EINPUT, "row 1, column 2 is too large",
                  kfe_transform_into(f.ctx, f.model, &rows, out));
     end(&f);
+    f = begin("koc", NULL, "poly:degree=3", "knn"); /* votes of neighbours are finite */
+    rows = (kfe_rows){huge, KFE_F64, 1, COLS, COLS};
+    assert_fails(f.ctx, KFE_EINPUT, "row 1, column 2 is too large",
+                 kfe_predict_into(f.ctx, f.model, &rows, out, NULL));
+    end(&f);
 }
 
 int main(void)

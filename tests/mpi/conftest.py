@@ -26,17 +26,17 @@ def pytest_collection_modifyitems(items):
 
 
 class Kfe:
-    """kfe in a temporary folder; `ranks` 0: one process without mpirun."""
+    """kfe in a temporary folder; `processes` 0: one process without mpirun."""
 
     def __init__(self, folder):
         self.folder = folder
 
-    def command(self, ranks, *arguments):
-        launch = [*LAUNCH, "-n", str(ranks)] if ranks else []
+    def command(self, processes, *arguments):
+        launch = [*LAUNCH, "-n", str(processes)] if processes else []
         return [*launch, KFE, *map(str, arguments)]
 
-    def run(self, ranks, *arguments, status=0, environment=None):
-        done = subprocess.run(self.command(ranks, *arguments), cwd=self.folder, timeout=300, capture_output=True,
+    def run(self, processes, *arguments, status=0, environment=None):
+        done = subprocess.run(self.command(processes, *arguments), cwd=self.folder, timeout=300, capture_output=True,
                               text=True, stdin=subprocess.DEVNULL, env={**ENVIRONMENT, **(environment or {})})
         assert done.returncode == status, f"{arguments}: {done.returncode}: {done.stderr}"
         return done

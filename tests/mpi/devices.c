@@ -6,11 +6,13 @@
  */
 #include "pair.h"
 
+#include <float.h>
 #include <stdio.h>
 
 #include "core/cluster.h"
 #include "gram/cluster/on_devices.h"
 #include "gram/device/panels.h"
+#include "gram/form.h"
 #include "support/device.h"
 
 enum { EIGENVECTORS = 4, RIGHT = 3 };
@@ -26,7 +28,7 @@ static void set_number(const char *name, double value)
 static void open_on_devices(pair *p, int64_t rows, int sparse, const char *kernels)
 {
     pair_open(p, rows, sparse, kernels, support_device_name());
-    assert_int_equal(kfe_i_gram_is_on_devices(p->all), kfe_context_ranks(p->together) > 1);
+    assert_int_equal(kfe_i_gram_alone(p->all) != p->all, kfe_context_processes(p->together) > 1);
 }
 
 /* Memory of a device in which its examples, vectors and so many bytes fit; a tenth is left to its libraries. */
@@ -53,7 +55,7 @@ static void test_divided_over_devices_equals_one(void **state)
                 open_on_devices(&p, sizes[s], sparse, kernels[k]);
                 pair_check_entries(&p);
                 pair_check_times(&p, p.all, 0);
-                for (int single = 0; single < 2 && kfe_i_gram_is_on_devices(p.all); single++) {
+                for (int single = 0; single < 2 && kfe_i_gram_alone(p.all) != p.all; single++) {
                     assert_ok(p.together,
                               kfe_i_devices_keep(p.all, single ? KFE_DEVICE_F32 : KFE_DEVICE_F64, 0, &kept));
                     assert_non_null(kept);
@@ -74,7 +76,7 @@ static void check_panels(const pair *p, int64_t kept)
     double *expected = support_random(1, size);
     double *got = support_random(2, size);
 
-    assert_ok(p->together, kfe_i_device_panels_new(kfe_i_gram_own_device(p->all), &shape, &panels));
+    assert_ok(p->together, kfe_i_device_panels_new(kfe_i_gram_alone(p->all), &shape, &panels));
     assert_non_null(panels);
     assert_ok(p->together, kfe_i_device_panels_times(panels, v, PAIR_VECTORS, got));
     assert_ok(p->together, kfe_i_cluster_sum(p->together, got, size));
@@ -95,7 +97,7 @@ static void test_some_panels_are_kept(void **state)
     for (int k = 0; k < 2; k++) {
         pair p;
         open_on_devices(&p, 900, 0, kernels[k]);
-        int64_t all = kfe_i_device_panels_count(900, kfe_context_ranks(p.together));
+        int64_t all = kfe_i_device_panels_count(900, kfe_context_processes(p.together));
         for (int64_t kept = 0; kept <= all; kept += 3)
             check_panels(&p, kept);
         pair_close(&p);
@@ -110,26 +112,26 @@ static void test_memory_is_that_of_each_device(void **state)
 
     (void)state;
     open_on_devices(&p, ROWS, 0, "laplacian:gamma=0.3");
-    int ranks = kfe_context_ranks(p.together);
-    int64_t all = kfe_i_device_panels_count(ROWS, ranks);
+    int processes = kfe_context_processes(p.together);
+    int64_t all = kfe_i_device_panels_count(ROWS, processes);
     const struct {
         double bytes;
         const char *form;
         int single;
-    } cases[] = {
-        {3 * 8.0 * ROWS * ROWS, "stored in double precision, whole on the device", 0},
-        {kfe_i_device_panels_bytes(ROWS, ranks, KFE_DEVICE_F64, all), "stored in double precision, divided",
-         0},
-        {kfe_i_device_panels_bytes(ROWS, ranks, KFE_DEVICE_F32, all), "stored in single precision, divided",
-         1},
-        {kfe_i_device_panels_bytes(ROWS, ranks, KFE_DEVICE_F32, all / 2), "partly stored", 1},
-        {0.6 * kfe_i_device_panels_bytes(ROWS, ranks, KFE_DEVICE_F32, 0), "computed in single precision", 1}};
-    for (size_t c = 0; c < sizeof cases / sizeof *cases && ranks > 1; c++) {
+    } cases[] = {{3 * 8.0 * ROWS * ROWS, "stored in double precision, whole on the device", 0},
+                 {kfe_i_device_panels_bytes(ROWS, processes, KFE_DEVICE_F64, all),
+                  "stored in double precision, divided", 0},
+                 {kfe_i_device_panels_bytes(ROWS, processes, KFE_DEVICE_F32, all),
+                  "stored in single precision, divided", 1},
+                 {kfe_i_device_panels_bytes(ROWS, processes, KFE_DEVICE_F32, all / 2), "partly stored", 1},
+                 {0.6 * kfe_i_device_panels_bytes(ROWS, processes, KFE_DEVICE_F32, 0),
+                  "computed in single precision", 1}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases && processes > 1; c++) {
         kfe_i_kept kept;
         pair limited;
         set_memory(&p, cases[c].bytes);
         open_on_devices(&limited, ROWS, 0, "laplacian:gamma=0.3");
-        assert_ok(limited.together, kfe_i_gram_keep(limited.all, 0, &kept));
+        assert_ok(limited.together, kfe_i_gram_keep(limited.all, KFE_KEEP_ANY, 0, &kept));
         if (!strstr(kept.gram->form->name, cases[c].form))
             fail_msg("%s instead of %s", kept.gram->form->name, cases[c].form);
         pair_check_times(&limited, kept.gram, cases[c].single);
@@ -150,15 +152,15 @@ static void test_a_process_goes_on_without_its_device(void **state)
         kfe_context *ctx = NULL;
         assert_int_equal(kfe_context_new(&ctx), KFE_OK);
         assert_ok(ctx, kfe_context_set_cluster(ctx, NULL));
-        if (kfe_context_rank(ctx) == kfe_context_ranks(ctx) - 1)
+        if (kfe_context_process(ctx) == kfe_context_processes(ctx) - 1)
             set_number("KFE_DEVICE_FAIL_ALLOCATION", k);
         kfe_context_free(ctx);
         pair_open(&p, 301, 0, k % 2 ? "rbf:gamma=0.3" : "laplacian:gamma=0.3", support_device_name());
         double *got = support_random(1, p.table.rows * PAIR_VECTORS);
         pair_check_product(&p, p.all, 0, got);
-        assert_ok(p.together, kfe_i_gram_keep(p.all, 0, &kept));
-        if (kfe_i_gram_is_on_devices(kept.gram)) /* else there is one process */
-            pair_check_product(&p, kept.gram, kfe_i_gram_is_single(kept.gram), got);
+        assert_ok(p.together, kfe_i_gram_keep(p.all, KFE_KEEP_ANY, 0, &kept));
+        if (kfe_i_gram_alone(kept.gram) != kept.gram) /* else there is one process */
+            pair_check_product(&p, kept.gram, kept.gram->epsilon > DBL_EPSILON, got);
         pair_check_entries(&p);
         free(got);
         kfe_i_gram_keep_free(&kept);
@@ -260,7 +262,7 @@ static void test_one_failing_device_does_not_stop_the_others(void **state)
         kfe_context *ctx = NULL;
         assert_int_equal(kfe_context_new(&ctx), KFE_OK);
         assert_ok(ctx, kfe_context_set_cluster(ctx, NULL));
-        if (kfe_context_rank(ctx) == k % kfe_context_ranks(ctx))
+        if (kfe_context_process(ctx) == k % kfe_context_processes(ctx))
             set_number("KFE_DEVICE_FAIL_ALLOCATION", k);
         kfe_context_free(ctx);
         set_number("KFE_DEVICE_MEMORY", 9e6);

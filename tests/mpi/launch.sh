@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs a program in several processes; exits with 77 (skipped) without mpirun or without the plug-in.
-# usage: launch.sh RANKS PROGRAM [ARGUMENT ...]
-ranks=$1
+# usage: launch.sh PROCESSES PROGRAM [ARGUMENT ...]
+processes=$1
 shift
 if ! command -v mpirun > /dev/null; then
     echo "skipped: mpirun is not installed"
@@ -15,4 +15,4 @@ fi
 # Sanitizers would report memory that Open MPI keeps until the process ends.
 export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=1 ASAN_OPTIONS=detect_leaks=0
 [[ $(id -u) != 0 ]] || as_root=--allow-run-as-root
-exec mpirun ${as_root-} --oversubscribe --bind-to none -n "$ranks" "$@"
+exec mpirun ${as_root-} --oversubscribe --bind-to none -n "$processes" "$@"

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "core/cluster.h"
+#include "gram/form.h"
 #include "support/tolerance.h"
 
 void pair_open(pair *p, int64_t rows, int sparse, const char *kernels, const char *device)

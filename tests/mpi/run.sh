@@ -13,4 +13,4 @@ if ! /usr/bin/python3 -c 'import pytest, numpy' 2> /dev/null; then
 fi
 marks=()
 [[ ${1-} != --quick ]] || marks=(-m quick)
-exec /usr/bin/python3 -B -m pytest -p no:cacheprovider --tb=short -rs "${marks[@]}" .
+exec /usr/bin/python3 -B -m pytest -p no:cacheprovider --tb=short -rs --durations=10 --durations-min=1 "${marks[@]}" .

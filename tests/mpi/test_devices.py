@@ -9,8 +9,8 @@ ROWS = 701
 HALF = {"KFE_DEVICE_MEMORY": "3600000"}
 
 
-def fit(kfe, ranks, method, data, model, *extra, kernel="rbf", environment=None):
-    return kfe.run(ranks, "fit", "-v", "-m", method, "-k", f"{kernel}:gamma={GAMMA}", "--scale", "none", *METHODS[method], *extra,
+def fit(kfe, processes, method, data, model, *extra, kernel="rbf", environment=None):
+    return kfe.run(processes, "fit", "-v", "-m", method, "-k", f"{kernel}:gamma={GAMMA}", "--scale", "none", *METHODS[method], *extra,
                    data, "-o", model, environment=environment).stderr
 
 
@@ -19,12 +19,12 @@ def features(kfe, model, data):
     return kfe.numbers(f"{model}.csv")
 
 
-def check(kfe, ranks, method, data, x, environment):
+def check(kfe, processes, method, data, x, environment):
     fit(kfe, 0, method, data, "alone.kfe")
-    said = fit(kfe, ranks, method, data, "together.kfe", "--device", "host", environment=environment)
+    said = fit(kfe, processes, method, data, "together.kfe", "--device", "host", environment=environment)
     alone, together = features(kfe, "alone.kfe", data), features(kfe, "together.kfe", data)
     tolerance = 16 * len(x) * np.finfo(float).eps * max(1.0, sensitivity(x, 5)) + 1e-10 * sensitivity(x, 5)
-    assert np.abs(alone - together).max() <= tolerance * np.abs(alone).max(), f"{method} in {ranks} processes"
+    assert np.abs(alone - together).max() <= tolerance * np.abs(alone).max(), f"{method} in {processes} processes"
     return said
 
 
@@ -34,11 +34,11 @@ def test_three_devices_fit_as_one(kfe):
     assert "computed on the devices of all processes" in check(kfe, 3, "kpca", data, x, HALF)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 7])
+@pytest.mark.parametrize("processes", [1, 2, 3, 7])
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_fits_as_on_one_cpu(kfe, method, ranks):
+def test_every_method_fits_as_on_one_cpu(kfe, method, processes):
     data, x = write_data(kfe, ROWS)
-    check(kfe, ranks, method, data, x, {} if ranks == 1 else HALF)
+    check(kfe, processes, method, data, x, {} if processes == 1 else HALF)
 
 
 # Bytes of each of three devices: those of the whole matrix of 1,301 rows, 13.5 MB, and of the vectors, 4.5 MB; and less.
@@ -75,7 +75,7 @@ def test_one_process_without_room_takes_the_others_along(kfe, memory):
     script.chmod(0o755)
     fit(kfe, 0, "kpca", data, "alone.kfe")
     command = kfe.command(3)[:-1]
-    kfe.command = lambda ranks, *arguments: [*command, str(script), *map(str, arguments)] if ranks else type(kfe).command(kfe, 0, *arguments)
+    kfe.command = lambda processes, *arguments: [*command, str(script), *map(str, arguments)] if processes else type(kfe).command(kfe, 0, *arguments)
     said = fit(kfe, 3, "kpca", data, "together.kfe", "--device", "host")
     assert ("on the CPU in all processes" in said) == (memory < 10_000), said
     alone, together = features(kfe, "alone.kfe", data), features(kfe, "together.kfe", data)

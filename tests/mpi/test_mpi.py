@@ -58,21 +58,21 @@ def sensitivity(x, dim):
     return gram.sum(1).max() / min(RIDGE, gaps.min())  # the largest row sum bounds the norm
 
 
-def features(kfe, ranks, method, data, extra=()):
-    model, out = f"{method}-{ranks}.kfe", f"{method}-{ranks}.csv"
-    kfe.run(ranks, "fit", "-q", "-m", method, "-k", f"rbf:gamma={GAMMA}", "--scale", "none", *METHODS[method], *extra,
+def features(kfe, processes, method, data, extra=()):
+    model, out = f"{method}-{processes}.kfe", f"{method}-{processes}.csv"
+    kfe.run(processes, "fit", "-q", "-m", method, "-k", f"rbf:gamma={GAMMA}", "--scale", "none", *METHODS[method], *extra,
             data, "-o", model)
     kfe.run(0, "transform", "-q", model, data, "-o", out)
     return kfe.numbers(out)
 
 
-def check(kfe, method, data, x, ranks, extra=()):
+def check(kfe, method, data, x, processes, extra=()):
     alone = features(kfe, 0, method, data, extra)
-    together = features(kfe, ranks, method, data, extra)
+    together = features(kfe, processes, method, data, extra)
     assert alone.shape == together.shape
     tolerance = 16 * len(x) * np.finfo(float).eps * max(1.0, sensitivity(x, 5)) + 1e-10 * sensitivity(x, 5)
     distance = np.abs(alone - together).max() / np.abs(alone).max()
-    assert distance <= tolerance, f"{method} in {ranks} processes: {distance:.2g}, allowed {tolerance:.2g}"
+    assert distance <= tolerance, f"{method} in {processes} processes: {distance:.2g}, allowed {tolerance:.2g}"
 
 
 @pytest.mark.quick
@@ -82,11 +82,11 @@ def test_three_processes_fit_as_one(kfe, method):
     check(kfe, method, data, x, 3)
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("processes", [1, 2, 3, 4, 7])
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_fits_as_one(kfe, method, ranks):
+def test_every_method_fits_as_one(kfe, method, processes):
     data, x = write_data(kfe, 701)
-    check(kfe, method, data, x, ranks)
+    check(kfe, method, data, x, processes)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -134,22 +134,22 @@ CV = ["cv", "-m", "koc", "-k", "rbf", "--learner", "knn", "--folds", 5, "--json"
 def test_searches_have_the_results_of_one_process(kfe):
     data, _ = write_data(kfe, 120)
     grid = ["--grid", "gamma=0.01,0.1,1", "--grid", "neighbors=1,3"]
-    alone, together = (json.loads(kfe.run(ranks, *CV, *grid, data).stdout) for ranks in (0, 3))
+    alone, together = (json.loads(kfe.run(processes, *CV, *grid, data).stdout) for processes in (0, 3))
     assert without_seconds(alone) == without_seconds(together)
 
 
-@pytest.mark.parametrize("ranks", [2, 4, 7])
-def test_search_on_any_number_of_processes(kfe, ranks):
+@pytest.mark.parametrize("processes", [2, 4, 7])
+def test_search_on_any_number_of_processes(kfe, processes):
     data, _ = write_data(kfe, 120)
     for extra in ([], ["--grid", "gamma=0.01,0.1"], ["--grid", "dim=1,2", "--grid", "neighbors=1,3,5"]):
-        alone, together = (json.loads(kfe.run(n, *CV, *extra, data).stdout) for n in (0, ranks))
+        alone, together = (json.loads(kfe.run(n, *CV, *extra, data).stdout) for n in (0, processes))
         assert without_seconds(alone) == without_seconds(together)
 
 
 def test_comparison_has_the_results_of_one_process(kfe):
     data, _ = write_data(kfe, 120)
     command = ["compare", "-m", "koc", "-m", "kfd", "-m", "none", "-k", "rbf", "--learner", "knn", "--folds", 4, "--json", data]
-    alone, together = (json.loads(kfe.run(ranks, *command).stdout) for ranks in (0, 3))
+    alone, together = (json.loads(kfe.run(processes, *command).stdout) for processes in (0, 3))
     assert without_seconds(alone) == without_seconds(together)
 
 
@@ -158,21 +158,21 @@ def test_rows_are_divided_and_come_back_in_order(kfe):
     data, _ = write_data(kfe, 1501)
     kfe.run(0, "fit", "-q", "-m", "koc", "-k", "rbf", "--learner", "knn", data, "-o", "m.kfe")
     for command in ("transform", "predict"):
-        for ranks in (0, 3):
-            kfe.run(ranks, command, "-q", "m.kfe", data, "-o", f"{command}-{ranks}.csv")
+        for processes in (0, 3):
+            kfe.run(processes, command, "-q", "m.kfe", data, "-o", f"{command}-{processes}.csv")
     alone, together = kfe.numbers("transform-0.csv"), kfe.numbers("transform-3.csv")
     assert np.abs(alone - together).max() <= 64 * np.finfo(float).eps * np.abs(alone).max() * 8
     assert kfe.path("predict-0.csv").read_bytes() == kfe.path("predict-3.csv").read_bytes()
-    judged = [json.loads(kfe.run(ranks, "evaluate", "m.kfe", data, "--json").stdout) for ranks in (0, 3)]
+    judged = [json.loads(kfe.run(processes, "evaluate", "m.kfe", data, "--json").stdout) for processes in (0, 3)]
     assert without_seconds(judged[0]) == without_seconds(judged[1])
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_systems_factored_together(kfe, ranks):
+@pytest.mark.parametrize("processes", [2, 3])
+def test_systems_factored_together(kfe, processes):
     """Above 3,000 rows processes share a solve in the way that is predicted to be fastest; whatever is chosen has the same result."""
     data, x = write_data(kfe, 3101)
-    check(kfe, "hsic", data, x, ranks)
-    check(kfe, "kfd", data, x, ranks)
+    check(kfe, "hsic", data, x, processes)
+    check(kfe, "kfd", data, x, processes)
 
 
 def test_standard_input_is_refused(kfe):
@@ -180,8 +180,8 @@ def test_standard_input_is_refused(kfe):
     assert len(problem_of(done)) == 1 and "standard input" in done.stderr and kfe.files() == []
 
 
-@pytest.mark.parametrize("ranks, method", [(2, "pca"), (3, "kfd"), (7, "kfd"), (3, "sma"), (2, "smc"), (3, "skfa"), (2, "rkopls"), (3, "akda-qr")])
-def test_streams_are_divided(kfe, ranks, method):
+@pytest.mark.parametrize("processes, method", [(2, "pca"), (3, "kfd"), (7, "kfd"), (3, "sma"), (2, "smc"), (3, "skfa"), (2, "rkopls"), (3, "akda-qr")])
+def test_streams_are_divided(kfe, processes, method):
     """Four files: two and three processes divide the files, seven the parts of them. Sums in another order round otherwise."""
     names = []
     for seed in range(4):
@@ -190,10 +190,10 @@ def test_streams_are_divided(kfe, ranks, method):
     flags = ["--landmarks", 40, "-k", f"rbf:gamma={GAMMA}"] if method != "pca" else []
     flags = flags[2:] if method == "akda-qr" else flags
     flags += ["--ridge", RIDGE] if method in ("kfd", "rkopls") else []
-    for n in (0, ranks):
+    for n in (0, processes):
         kfe.run(n, "fit", "-q", "--stream", "-m", method, *flags, *names, "-o", f"{n}.kfe")
         kfe.run(0, "transform", "-q", f"{n}.kfe", names[0], "-o", f"{n}.csv")
-    alone, together = kfe.numbers("0.csv"), kfe.numbers(f"{ranks}.csv")
+    alone, together = kfe.numbers("0.csv"), kfe.numbers(f"{processes}.csv")
     tolerance = 16 * 2006 * np.finfo(float).eps * sensitivity(x, 5)
     assert np.abs(alone - together).max() <= tolerance * np.abs(alone).max()
 
@@ -208,9 +208,9 @@ def write_weighted(kfe, rows, seed, name):
     return name
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 7])
+@pytest.mark.parametrize("processes", [2, 3, 7])
 @pytest.mark.parametrize("method", ["pca", "kfd", "rkopls", "akda-qr", "sma", "smc", "skfa"])
-def test_weights_of_divided_streams(kfe, ranks, method):
+def test_weights_of_divided_streams(kfe, processes, method):
     """Several processes, one from a stream, and one in memory count the rows alike; sma, smc and skfa keep the rows."""
     names = [write_weighted(kfe, 300 + seed, seed, f"train-{seed}.csv") for seed in range(4)]
     whole = join_files(kfe, names, "all.csv")
@@ -221,7 +221,7 @@ def test_weights_of_divided_streams(kfe, ranks, method):
     fit = ["fit", "-q", "-m", method, "--weight", "n", *flags]
     kfe.run(0, *fit, whole, "-o", "whole.kfe")
     kfe.run(0, *fit, "--stream", *names, "-o", "alone.kfe")
-    kfe.run(ranks, *fit, "--stream", *names, "-o", "together.kfe")
+    kfe.run(processes, *fit, "--stream", *names, "-o", "together.kfe")
     rows = []
     for model in ("whole", "alone", "together"):
         kfe.run(0, "transform", "-q", f"{model}.kfe", names[0], "-o", "rows.csv")
@@ -234,11 +234,11 @@ def test_weights_of_divided_streams(kfe, ranks, method):
 PURSUITS = {"sma": ["--dim", 6], "smc": ["--dim", 4, "--sparsity", 2, "--columns", 40], "skfa": ["--dim", 6, "--columns", 0]}
 
 
-def check_pursuit(kfe, ranks, method, names, whole, flags=()):
-    """The model of `ranks` processes that divide the rows is that of one that has them all: same picks, and rounding."""
+def check_pursuit(kfe, processes, method, names, whole, flags=()):
+    """The model of `processes` processes that divide the rows is that of one that has them all: same picks, and rounding."""
     fit = ["fit", "-q", "-m", method, "-k", f"rbf:gamma={GAMMA}", "--scale", "none", *PURSUITS[method], *flags]
     kfe.run(0, *fit, whole, "-o", "whole.kfe")
-    kfe.run(ranks, *fit, "--stream", *names, "-o", "stream.kfe")
+    kfe.run(processes, *fit, "--stream", *names, "-o", "stream.kfe")
     rows = {}
     for model in ("whole", "stream"):
         kfe.run(0, "transform", "-q", f"{model}.kfe", whole, "-o", f"{model}.csv")
@@ -246,7 +246,7 @@ def check_pursuit(kfe, ranks, method, names, whole, flags=()):
     assert rows["whole"].shape == rows["stream"].shape
     bound = 64 * len(rows["whole"]) * np.finfo(float).eps * rows["whole"].shape[1]
     distance = np.abs(rows["whole"] - rows["stream"]).max() / np.abs(rows["whole"]).max()
-    assert distance <= bound, f"{method} in {ranks} processes: {distance:.2g}, allowed {bound:.2g}"
+    assert distance <= bound, f"{method} in {processes} processes: {distance:.2g}, allowed {bound:.2g}"
 
 
 def join_files(kfe, names, whole):
@@ -256,18 +256,18 @@ def join_files(kfe, names, whole):
     return whole
 
 
-@pytest.mark.parametrize("ranks", [0, 1, 2, 3, 4, 7])
+@pytest.mark.parametrize("processes", [0, 1, 2, 3, 4, 7])
 @pytest.mark.parametrize("method", PURSUITS)
-def test_pursuits_on_divided_rows_pick_as_one(kfe, method, ranks):
+def test_pursuits_on_divided_rows_pick_as_one(kfe, method, processes):
     """Four files of different lengths, one of a single row; the third class is in the last rows of each."""
     names = [write_data(kfe, rows, seed=seed, name=f"train-{seed}.csv")[0] for seed, rows in enumerate([301, 1, 177, 90])]
-    check_pursuit(kfe, ranks, method, names, join_files(kfe, names, "all.csv"))
+    check_pursuit(kfe, processes, method, names, join_files(kfe, names, "all.csv"))
 
 
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_pursuits_on_one_divided_file(kfe, ranks):
+@pytest.mark.parametrize("processes", [2, 3])
+def test_pursuits_on_one_divided_file(kfe, processes):
     data, _ = write_data(kfe, 17001)
-    check_pursuit(kfe, ranks, "sma", [data], data, ["--learner", "ls"])
+    check_pursuit(kfe, processes, "sma", [data], data, ["--learner", "ls"])
 
 
 def test_pursuits_on_divided_sparse_rows(kfe):
@@ -285,13 +285,13 @@ def test_pursuits_divide_rows_that_every_process_has(kfe):
     """Without --stream, above 2,048 rows."""
     data, _ = write_data(kfe, 3001)
     fit = ["fit", "-q", "-m", "sma", "-k", f"rbf:gamma={GAMMA}", data]
-    for ranks in (0, 2, 3, 7):
-        kfe.run(ranks, *fit, "-o", f"{ranks}.kfe")
-        kfe.run(0, "transform", "-q", f"{ranks}.kfe", data, "-o", f"{ranks}.csv")
+    for processes in (0, 2, 3, 7):
+        kfe.run(processes, *fit, "-o", f"{processes}.kfe")
+        kfe.run(0, "transform", "-q", f"{processes}.kfe", data, "-o", f"{processes}.csv")
     alone = kfe.numbers("0.csv")
-    for ranks in (2, 3, 7):
+    for processes in (2, 3, 7):
         bound = 64 * 3001 * np.finfo(float).eps * alone.shape[1]
-        assert np.abs(alone - kfe.numbers(f"{ranks}.csv")).max() <= bound * np.abs(alone).max()
+        assert np.abs(alone - kfe.numbers(f"{processes}.csv")).max() <= bound * np.abs(alone).max()
 
 
 def test_a_share_that_is_missing_or_differs_is_told(kfe):
@@ -305,6 +305,21 @@ def test_a_share_that_is_missing_or_differs_is_told(kfe):
     done = kfe.run(3, *stream, status=2)
     assert len(problem_of(done)) == 1 and "train-2.csv" in done.stderr and "cannot open" in done.stderr
     assert kfe.files() == ["train-0.csv", "train-1.csv"]
+
+
+@pytest.mark.parametrize("method", ["pls", "sma"])
+@pytest.mark.parametrize("first", [0, 20])
+def test_labels_that_are_classes_in_each_process_alone(kfe, method, first):
+    """Every process sees at most 20 different whole numbers; together there are 20, or 40."""
+    rng = np.random.default_rng(0)
+    for f in range(2):
+        rows = [f"{a},{b},{c},{f * first + i % 20}" for i, (a, b, c) in enumerate(rng.normal(size=(100, 3)))]
+        kfe.path(f"train-{f}.csv").write_text("a,b,c,class\n" + "\n".join(rows[:40] if f == 0 else rows) + "\n")
+    stream = ["fit", "-q", "--stream", "-m", method, "--dim", 2, "train-0.csv", "train-1.csv", "-o", "m.kfe"]
+    done = kfe.run(2, *stream, status=0 if first == 0 else 2)
+    if first:
+        assert len(problem_of(done)) == 1 and "more than 20 different whole numbers" in done.stderr and "--task classify" in done.stderr
+        kfe.run(2, *stream, "--task", "regress")
 
 
 # ---- Python ----
@@ -328,9 +343,14 @@ with kfe.mpi.share(comm):
         raise SystemExit("other data was not noticed")
     except kfe.InputError as error:
         assert "process 1 differs" in str(error), error
+    try:
+        kfe.KPCA(kernel="rbf", dim=5 + (comm.rank == 1)).fit(X)
+        raise SystemExit("other settings were not noticed")
+    except ValueError as error:
+        assert "'dim=6' where process 0 was given 'dim=5'" in str(error), error
 distance = np.abs(alone - together).max() / np.abs(alone).max()
 assert distance < 1e-10, distance
-print("rank", comm.rank, "done")
+print("process", comm.rank, "done")
 """
 
 
@@ -375,26 +395,79 @@ def test_a_common_failure_is_told_once(kfe):
     assert kfe.files() == []
 
 
-def with_own_folders(kfe, ranks, *arguments, status=0):
+def with_own_folders(kfe, processes, *arguments, status=0):
     """Every process runs in a folder of its own, 0, 1, …"""
     script = kfe.path("own.sh")
     script.write_text(f'#!/bin/sh\ncd "$OMPI_COMM_WORLD_RANK" && exec "{os.path.abspath(kfe.command(0)[0])}" "$@"\n')
     script.chmod(0o755)
-    command = kfe.command(ranks)[:-1] + [str(script), *map(str, arguments)]
+    command = kfe.command(processes)[:-1] + [str(script), *map(str, arguments)]
     done = subprocess.run(command, cwd=kfe.folder, timeout=300, capture_output=True, text=True, env=ENVIRONMENT,
                           stdin=subprocess.DEVNULL)
     assert done.returncode == status, done.stderr
     return done
 
 
-def divide_folders(kfe, ranks):
-    for rank in range(ranks):
-        kfe.path(str(rank)).mkdir()
+def divide_folders(kfe, processes):
+    for process in range(processes):
+        kfe.path(str(process)).mkdir()
         data, _ = write_data(kfe, 40, name="train.csv")
-        (kfe.path(str(rank)) / "train.csv").write_bytes(kfe.path(data).read_bytes())
+        (kfe.path(str(process)) / "train.csv").write_bytes(kfe.path(data).read_bytes())
 
 
 FIT = ["fit", "-q", "-m", "koc", "-k", "rbf", "train.csv", "-o", "m.kfe"]
+
+
+def together(kfe, first, second):
+    """Two processes with flags of their own. They must end, with one message."""
+    launch = kfe.command(1)[:-1]
+    command = [*launch, *kfe.command(0), *map(str, first), ":", *launch[launch.index("-n"):], *kfe.command(0), *map(str, second)]
+    done = subprocess.run(command, cwd=kfe.folder, timeout=60, capture_output=True, text=True, env=ENVIRONMENT, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2 and len(problem_of(done)) == 1, done.stderr
+    return problem_of(done)[0]
+
+
+RBF = ["-k", "rbf:gamma=0.1"]
+OTHER_FLAGS = {
+    "method": (["fit", "-m", "kpca", *RBF], ["fit", "-m", "kfd", *RBF], "'kfd' where process 0 was given 'kpca'"),
+    "dim": (["fit", "-m", "kpca", *RBF, "--dim", 5], ["fit", "-m", "kpca", *RBF, "--dim", 6], "'dim=6' where process 0 was given 'dim=5'"),
+    "kernel": (["fit", "-m", "kpca", "-k", "rbf:gamma=0.1"], ["fit", "-m", "kpca", "-k", "rbf:gamma=0.2"], "gamma=0.2"),
+    "scale": (["fit", "-m", "koc", *RBF], ["fit", "-m", "koc", *RBF, "--scale", "standard"], "scale=standard"),
+    "learner": (["fit", "-m", "koc", *RBF], ["fit", "-m", "koc", *RBF, "--learner", "knn"], "knn"),
+    "seed": (["fit", "-m", "koc", *RBF], ["fit", "-m", "koc", *RBF, "--seed", 7], "seed=7"),
+    "class-weight": (["fit", "-m", "koc", *RBF], ["fit", "-m", "koc", *RBF, "--class-weight", "balanced"], "class-weight=balanced"),
+    "weight": (["fit", "-m", "kpca", "--label", "none"], ["fit", "-m", "kpca", "--label", "none", "--weight", "x1"], "process 1"),
+    "checkpoint": (["fit", "-m", "kpca", *RBF], ["fit", "-m", "kpca", *RBF, "--checkpoint", "a.state"], "checkpoint"),
+    "command": (["fit", "-m", "koc", *RBF], ["cv", "-m", "koc", *RBF, "--learner", "knn"], "'assess' where process 0 was given 'fit'"),
+    "folds": (["cv", "-m", "koc", *RBF, "--learner", "knn", "--folds", 3], ["cv", "-m", "koc", *RBF, "--learner", "knn", "--folds", 4], "folds=4"),
+    "grid": (["cv", "-m", "koc", *RBF, "--learner", "knn", "--grid", "gamma=1,2"], ["cv", "-m", "koc", *RBF, "--learner", "knn", "--grid", "gamma=1,3"], "3"),
+    "compare": (["compare", "-m", "koc", "-m", "kfd", *RBF, "--learner", "knn"], ["compare", "-m", "koc", "-m", "kfd", "-m", "kpca", *RBF, "--learner", "knn"], "kpca"),
+    "tune": (["tune", "--trials", 2], ["tune", "--trials", 3], "trials=3"),
+    "stream": (["fit", "--stream", "-m", "pca", "--dim", 2], ["fit", "--stream", "-m", "pca", "--dim", 3], "dim=3"),
+    "measure": (["measure", "-k", "rbf:gamma=1"], ["measure", "-k", "rbf:gamma=2"], "gamma=2"),
+}
+QUICK_FLAGS = ("method", "dim")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.quick if name in QUICK_FLAGS else ()) for name in OTHER_FLAGS])
+def test_other_flags_on_one_process(kfe, name):
+    first, second, says = OTHER_FLAGS[name]
+    data, _ = write_data(kfe, 60)
+    ends = [["-o", "m.kfe"] if flags[0] in ("fit", "tune") else [] for flags in (first, second)]
+    problem = together(kfe, [*first, data, *ends[0]], [*second, data, *ends[1]])
+    assert says in problem and "process 1" in problem, problem
+    assert kfe.files() == [data], "a model or a part of one was written"
+
+
+def test_other_models_or_rows_on_one_process(kfe):
+    data, _ = write_data(kfe, 700)
+    other, _ = write_data(kfe, 700, seed=1, name="other.csv")
+    for name, dim in (("a.kfe", 2), ("b.kfe", 3)):
+        kfe.run(0, "fit", "-q", "-m", "kpca", *RBF, "--dim", dim, data, "-o", name)
+    problem = together(kfe, ["transform", "a.kfe", data, "-o", "z.csv"], ["transform", "b.kfe", data, "-o", "z.csv"])
+    assert "'dim=3' where process 0 was given 'dim=2'" in problem, problem
+    problem = together(kfe, ["transform", "a.kfe", data, "-o", "z.csv"], ["transform", "a.kfe", other, "-o", "z.csv"])
+    assert "the data of process 1 differs" in problem, problem
+    assert "z.csv" not in kfe.files()
 
 
 @pytest.mark.quick
@@ -403,7 +476,7 @@ def test_other_data_on_one_process(kfe):
     other, _ = write_data(kfe, 40, seed=1, name="other.csv")
     (kfe.path("1") / "train.csv").write_bytes(kfe.path(other).read_bytes())
     done = with_own_folders(kfe, 3, *FIT, status=2)
-    assert len(problem_of(done)) == 1 and "the training data of process 1 differs" in done.stderr
+    assert len(problem_of(done)) == 1 and "the data of process 1 differs" in done.stderr
     assert not list(kfe.folder.glob("*/m.kfe"))
 
 
@@ -412,7 +485,7 @@ def test_other_columns_or_no_file_on_one_process(kfe):
     table = (kfe.path("2") / "train.csv").read_text().splitlines()
     (kfe.path("2") / "train.csv").write_text("\n".join(line.split(",", 1)[1] for line in table) + "\n")
     done = with_own_folders(kfe, 3, *FIT, status=2)
-    assert len(problem_of(done)) == 1 and "the training data of process 2 differs" in done.stderr
+    assert len(problem_of(done)) == 1 and "the data of process 2 differs" in done.stderr
     (kfe.path("2") / "train.csv").unlink()
     done = with_own_folders(kfe, 3, *FIT, status=2)
     assert len(problem_of(done)) == 1 and "process 2 of 3: " in done.stderr and "cannot open" in done.stderr
@@ -479,9 +552,9 @@ def test_interrupt_of_the_launcher_ends_all(kfe):
 # ---- checkpoints ----
 
 
-def launch_and_kill(kfe, ranks, arguments, when):
+def launch_and_kill(kfe, processes, arguments, when):
     """Starts kfe, kills one process when `when()` holds, and waits; True if it was killed before its end."""
-    run = subprocess.Popen(kfe.command(ranks, *arguments), cwd=kfe.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    run = subprocess.Popen(kfe.command(processes, *arguments), cwd=kfe.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                            text=True, env=ENVIRONMENT, stdin=subprocess.DEVNULL)
     killed = False
     while run.poll() is None and not killed:
@@ -499,10 +572,10 @@ def launch_and_kill(kfe, ranks, arguments, when):
     return killed and run.returncode != 0
 
 
-def kill_midway(kfe, ranks, fit, state):
+def kill_midway(kfe, processes, fit, state):
     """Kills a fit that has saved its state. A fast machine may finish it before the signal arrives: then again."""
     for _ in range(20):
-        if launch_and_kill(kfe, ranks, fit, state.exists) and state.exists():
+        if launch_and_kill(kfe, processes, fit, state.exists) and state.exists():
             return
         kfe.path("m.kfe").unlink(missing_ok=True)
     pytest.fail("it always ended too early to be killed")
@@ -535,23 +608,23 @@ STREAMS = {"kfd": ["--landmarks", 300, "--learner", "ls"], "sma": ["--dim", 60, 
            "koc": ["--landmarks", 300, "--learner", "ls", "--weight", "n", "--class-weight", "balanced"]}
 
 
-@pytest.mark.parametrize("ranks", [0, 3])
+@pytest.mark.parametrize("processes", [0, 3])
 @pytest.mark.parametrize("method", STREAMS)
-def test_a_killed_stream_resumes_to_the_same_model(kfe, method, ranks):
+def test_a_killed_stream_resumes_to_the_same_model(kfe, method, processes):
     """With landmarks every process saves its sums, a pursuit on divided rows its iterations."""
     write = write_weighted if "--weight" in STREAMS[method] else lambda *a: write_data(*a)[0]
     names = [write(kfe, 9000, seed, f"train-{seed}.csv") for seed in (0, 1, 3)]
     fit = ["fit", "-q", "--stream", "-m", method, *STREAMS[method], "-k", f"rbf:gamma={GAMMA}", *names]
-    kfe.run(ranks, *fit, "-o", "whole.kfe")
+    kfe.run(processes, *fit, "-o", "whole.kfe")
     state = kfe.path("fit.state")
     resume = [*fit, "--checkpoint", state.name, "--checkpoint-every", 0, "--resume", "-o", "m.kfe"]
-    states = [state] + [kfe.path(f"fit.state.{r}") for r in range(1, ranks) if method != "sma"]
+    states = [state] + [kfe.path(f"fit.state.{r}") for r in range(1, processes) if method != "sma"]
     for _ in range(20):
-        if launch_and_kill(kfe, ranks, resume, lambda: all(s.exists() for s in states)):
+        if launch_and_kill(kfe, processes, resume, lambda: all(s.exists() for s in states)):
             break
         kfe.path("m.kfe").unlink(missing_ok=True)
     assert all(s.exists() for s in states), "it always ended too early to be killed"
-    done = kfe.run(ranks, *resume)
+    done = kfe.run(processes, *resume)
     assert "no checkpoint" not in done.stderr
     assert kfe.path("m.kfe").read_bytes() == kfe.path("whole.kfe").read_bytes()
     assert kfe.files() == ["m.kfe", *names, "whole.kfe"]

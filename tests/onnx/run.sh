@@ -16,4 +16,4 @@ if ! "$place/bin/python" -c 'import onnx, onnxruntime, pytest' 2> /dev/null; the
     fi
 fi
 export OMP_NUM_THREADS=1
-cd "$here" && exec "$place/bin/python" -B -m pytest -p no:cacheprovider --tb=short -rs .
+cd "$here" && exec "$place/bin/python" -B -m pytest -p no:cacheprovider --tb=short -rs --durations=10 --durations-min=1 .

@@ -140,17 +140,18 @@ def test_every_method(classes, tmp_path, method):
 
 
 @pytest.mark.parametrize("softness", ["0", "0.5"])
-@pytest.mark.parametrize("learner", [[], ["--learner", "knn"]])
+@pytest.mark.parametrize("learner", [[], ["--learner", "knn", "--neighbors", "4"]])
 def test_a_tree(classes, tmp_path, softness, learner):
-    """Leaves with metrics of their own, whose shares are hard or soft."""
+    """Leaves with distances of their own, whose shares are hard or soft. Features of training rows are their classes' 0 and 1, so
+    that more neighbours would reach both other classes, which are equally far."""
     model = fitted(tmp_path, "-m", "rfm", "--leaf-size", "20", "--softness", softness, *learner, classes / "any-train.csv")
     compare(tmp_path, model, *table(classes, "any"))
 
 
 @pytest.mark.parametrize("method", ["kfd", "kpca", "none"])
-def test_a_learned_metric(classes, tmp_path, method):
-    kfe("fit", "-m", "rfm", classes / "any-train.csv", "-o", tmp_path / "metric.kfe")
-    model = fitted(tmp_path, "-m", method, "-k", "rbf:gamma=0.2", "--metric", tmp_path / "metric.kfe", "--learner", "svm", classes / "any-train.csv")
+def test_a_learned_distance(classes, tmp_path, method):
+    kfe("fit", "-m", "rfm", classes / "any-train.csv", "-o", tmp_path / "distance.kfe")
+    model = fitted(tmp_path, "-m", method, "-k", "rbf:gamma=0.2", "--distance", tmp_path / "distance.kfe", "--learner", "svm", classes / "any-train.csv")
     compare(tmp_path, model, *table(classes, "any"))
 
 
@@ -166,6 +167,18 @@ def test_every_kernel(classes, tmp_path, kernel):
 def test_every_learner(classes, tmp_path, learner, method):
     model = fitted(tmp_path, "-m", method, "--learner", learner, classes / "any-train.csv")
     compare(tmp_path, model, *table(classes, "any"))
+
+
+@pytest.mark.parametrize("learner", [["svm"], ["knn", "--neighbors", "6"]], ids=["pairs", "neighbours"])
+def test_equal_votes(tmp_path, learner):
+    """Labels that say nothing: classes often have equal votes, and the sums of margins or the nearest neighbour decide."""
+    x, _ = rows(3, 90)
+    write(tmp_path / "train.csv", x, [f"class {c}" for c in np.random.default_rng(5).integers(5, size=90)])
+    z, _ = rows(4, 200)
+    write(tmp_path / "test.csv", z)
+    kernel = ["-k", "rbf"] if learner == ["svm"] else []
+    model = fitted(tmp_path, "-m", "none", *kernel, "--learner", *learner, tmp_path / "train.csv")
+    compare(tmp_path, model, {"X": z}, [tmp_path / "test.csv"])
 
 
 @pytest.mark.parametrize("weights", ["uniform", "distance"])
@@ -330,6 +343,89 @@ def test_a_table_of_text_alone(tmp_path):
     served, _ = session(tmp_path, model, "double")
     (found,) = served.run(["features"], {"X_text": np.array(texts, dtype=object).T})
     close(read(tmp_path / "features.csv"), found, "double")
+
+
+FAR = [1e25, -1e38, -1e160, 1e200, 1e308, 5e-324, 1e-310, -0.0]
+
+
+def far_rows(kernel):
+    base = rows(2, 3)[0]
+    found = []
+    for value in FAR:
+        found += [np.r_[base[0][:2], value, base[0][3:]], np.full(5, value), np.r_[value, np.zeros(4)]]
+    x = np.array(found)
+    return np.abs(x) if kernel.split(":")[0] in ("chi2", "intersection") else x
+
+
+def answers(folder, model, x):
+    """What kfe gives for each row; None: it refuses it."""
+    found = []
+    for row in x:
+        write(folder / "far.csv", row[None])
+        predicted = kfe("predict", "-q", "--task", "classify", model, folder / "far.csv", check=False)
+        if predicted.returncode:
+            assert "too large" in predicted.stderr or "too small" in predicted.stderr
+            found.append(None)
+            continue
+        kfe("transform", "-q", model, folder / "far.csv", "-o", folder / "features.npy")
+        found.append((predicted.stdout.split("\n")[1], np.load(folder / "features.npy")[0]))
+    return found
+
+
+def check_far_rows(folder, model, x):
+    expected = answers(folder, model, x)
+    for precision, dtype, tolerance in ("float", np.float32, 1e-3), ("double", float, 1e-9):
+        served, most = session(folder, model, precision)
+        with np.errstate(over="ignore", under="ignore"):
+            given = x.astype(dtype)
+        names = [output.name for output in served.get_outputs()]
+        answer = dict(zip(names, served.run(None, {served.get_inputs()[0].name: given})))
+        for i, ours in enumerate(expected):
+            label, features = answer["label"][i], answer["features"][i]
+            known = np.isfinite(answer["scores"][i]).all()
+            assert (label != "") == known and (known <= np.isfinite(features).all()), (x[i], label, features)
+            if ours is None or not known:
+                # single precision ends earlier, double precision where kfe ends
+                assert precision == "float" or ours is None or not known and np.abs(x[i]).max() > 1e150, (x[i], ours, label)
+                continue
+            if x[i].any() and not given[i].any():
+                continue  # vanishes in single precision
+            scale = max(1, np.abs(ours[1]).max())
+            assert np.abs(features - ours[1]).max() <= tolerance * scale + 8 * ROUNDING[precision] * most, (precision, x[i], ours, features)
+            assert label == ours[0] or precision == "float" and np.diff(np.sort(answer["scores"][i])[-2:])[0] < 1e-4, (precision, x[i], ours, label)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_far_rows(classes, tmp_path, kernel):
+    """What overflows in the graph is answered as kfe answers it, or with NaN and no label."""
+    data = "positive" if kernel.split(":")[0] in ("chi2", "intersection") else "any"
+    for learner in LEARNERS if kernel in ("poly:degree=3,gamma=0.3", "matern:sigma=3") else ["svm"]:
+        model = fitted(tmp_path, "-m", "koc", "-k", kernel, "--scale", "none", "--learner", learner, "--task", "classify", classes / f"{data}-train.csv")
+        check_far_rows(tmp_path, model, far_rows(kernel))
+
+
+@pytest.mark.parametrize("arguments", [["-m", "rfm", "--leaf-size", "20"], ["-m", "lmkl", "-k", "rbf"], ["-m", "sldr", "-k", "linear"], ["-m", "none", "-k", "matern:sigma=3"],
+                                       ["-m", "none"], ["-m", "oc"], ["-m", "koc", "-k", "matern:sigma=3", "--scale", "l2-rows"],
+                                       ["-m", "koc", "-k", "matern:sigma=3", "--scale", "unit-norm"]])
+def test_far_rows_of_other_shapes(classes, tmp_path, arguments):
+    for learner in ["svm"] if "lmkl" in arguments or "sldr" in arguments or arguments[:3] == ["-m", "none", "-k"] else ["svm", "knn"]:
+        model = fitted(tmp_path, *arguments, *([] if "--scale" in arguments else ["--scale", "none"]), "--learner", learner, "--task", "classify",
+                       classes / "any-train.csv")
+        check_far_rows(tmp_path, model, far_rows("any"))
+
+
+def test_what_single_precision_cannot_hold_is_refused(tmp_path):
+    x, y = rows(1, 60)
+    for kernel, factor in ("rbf:gamma=1e-36", 1e15), ("exp:sigma=1e18", 1e15), ("rbf:gamma=scale", 1e20), ("linear", 1e39):
+        write(tmp_path / "train.csv", x * factor, y)
+        model = fitted(tmp_path, "-m", "kpca", "--dim", "2", "-k", kernel, "--scale", "none", tmp_path / "train.csv")
+        refused = kfe("export", model, "-o", tmp_path / "m.onnx", check=False)
+        assert refused.returncode == 2 and "--precision double" in refused.stderr, (kernel, refused.stderr)
+        served, _ = session(tmp_path, model, "double")
+        kfe("transform", "-q", model, tmp_path / "train.csv", "-o", tmp_path / "z.npy")
+        ours = np.load(tmp_path / "z.npy")
+        found = served.run(["features"], {served.get_inputs()[0].name: x * factor})[0]
+        assert np.abs(found - ours).max() <= 1e-9 * np.abs(ours).max()
 
 
 def test_one_row_and_large_offsets(tmp_path):

@@ -12,4 +12,4 @@ if ! /usr/bin/python3 -c 'import pytest, numpy, scipy, sklearn, pandas' 2> /dev/
 fi
 # Waiting OpenMP threads of two programs spin and slow each other down: with small matrices one thread each is faster.
 export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
-exec /usr/bin/python3 -B -m pytest -p no:cacheprovider --tb=short -rs tests
+exec /usr/bin/python3 -B -m pytest -p no:cacheprovider --tb=short -rs --durations=10 --durations-min=1 tests

@@ -12,4 +12,4 @@ if ! /usr/bin/python3 -c 'import pytest, numpy, scipy, sklearn' 2> /dev/null; th
 fi
 # Waiting OpenMP threads of two programs spin and slow each other down: with small matrices one thread each is faster.
 export OMP_NUM_THREADS=1
-exec /usr/bin/python3 -B -m pytest -p no:cacheprovider --tb=short -rs .
+exec /usr/bin/python3 -B -m pytest -p no:cacheprovider --tb=short -rs --durations=10 --durations-min=1 .

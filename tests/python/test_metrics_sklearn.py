@@ -94,7 +94,7 @@ def test_one_against_the_rest(kfe, seed, rows, classes):
 @pytest.mark.parametrize("metric, oracle", [("auc", metrics.roc_auc_score),
                                             ("average-precision", metrics.average_precision_score)])
 @pytest.mark.parametrize("seed, rows, classes", CASES)
-def test_ranks(kfe, seed, rows, classes, metric, oracle):
+def test_score_curves(kfe, seed, rows, classes, metric, oracle):
     truth, predicted, scores = make_classes(seed, rows, classes)
     each = [oracle(truth == g, scores[:, g]) for g in range(classes)]
     if classes == 2:

@@ -21,6 +21,7 @@ R CMD INSTALL --no-docs --no-test-load --library="$work/library" "$work/kfe" > "
     cat "$work/install.log"
     exit 1
 }
+! command -v readelf > /dev/null || "$source/tools/check-binaries" "$work/library/kfe/libs/kfe.so"
 cd "$work/kfe/tests"
 Rscript "$source/tests/r/page.R" "$source/docs/r.md"
 exec Rscript -e 'library(testthat); library(kfe); test_dir("testthat", package = "kfe", reporter = "check", stop_on_failure = TRUE)'

@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 
 copy=$work/kfe
 mkdir "$copy"
-for part in CMakeLists.txt cmake include src backends report cli tests examples reproduce CONTRIBUTING.md; do
+for part in CMakeLists.txt cmake include src backends charts cli tests examples reproduce CONTRIBUTING.md; do
     cp -r "$source/$part" "$copy/$part"
 done
 
@@ -25,7 +25,7 @@ echo "-- build"
 # What the build beside the sources has compiled comes out of ccache, if that is installed.
 export CCACHE_BASEDIR=$copy CCACHE_NOHASHDIR=1
 build=$copy/build
-"$cmake" -S "$copy" -B "$build" -G Ninja -DCMAKE_C_COMPILER="$compiler" -DKFE_WERROR=ON \
+"$cmake" -S "$copy" -B "$build" -G Ninja -DCMAKE_C_COMPILER="$compiler" -DKFE_WERROR=ON -DKFE_BUILD_TESTS=ON \
     -DCMAKE_BUILD_TYPE=Release > "$work/log" || { cat "$work/log"; exit 1; }
 "$cmake" --build "$build" --target kfe_cli \
     $(cd "$source/tests/conformance" && basename -s .c test_*.c) > "$work/log" ||

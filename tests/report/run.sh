@@ -6,4 +6,4 @@ if ! /usr/bin/python3 -c 'import pytest' 2> /dev/null; then
     echo "skipped: Debian's python3-pytest is not installed"
     exit 77
 fi
-exec /usr/bin/python3 -B -m pytest -p no:cacheprovider --tb=short -rs .
+exec /usr/bin/python3 -B -m pytest -p no:cacheprovider --tb=short -rs --durations=10 --durations-min=1 .

@@ -106,7 +106,7 @@ static void test_confusion_counts_pairs(void **state)
     end(&s);
 }
 
-/* The area in the legend is that of the metric, computed by ranks. */
+/* The area in the legend is that of the metric, computed from pairs of rows. */
 static void test_roc_has_the_area_of_the_metric(void **state)
 {
     scene s = {0};

@@ -5,6 +5,7 @@ import json
 import math
 import os
 import pathlib
+import random
 import subprocess
 
 import pytest
@@ -89,6 +90,27 @@ def test_numbers_of_many_folds_are_classes(tmp_path):
                            "--data", tmp_path], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["results"][0]["ours"] > 95
+
+
+def test_units_of_heart_do_not_matter(tmp_path):
+    """The IDA benchmark has standardised columns, UCI's heart has years and mg/dl."""
+    numbers = random.Random(1)
+    units = [1] * 12 + [1000]
+    answers = []
+    for name, factors in (("one", [1] * 13), ("other", units)):
+        numbers.seed(1)
+        (tmp_path / name / "heart").mkdir(parents=True)
+        rows = []
+        for _ in range(270):
+            row = [numbers.gauss(0, 1) for _ in factors]
+            label = int(sum(row[:4]) + numbers.gauss(0, 1) > 0)
+            rows.append(",".join(str(value * factor) for value, factor in zip(row, factors)) + f",{label}")
+        (tmp_path / name / "heart/heart.csv").write_text("\n".join(rows) + "\n")
+        run = subprocess.run([KFE, "reproduce", "004-table1", "--quick", "--row", "Heart", "--column", "KFD", "--json",
+                              "--data", tmp_path / name], capture_output=True, text=True)
+        assert run.returncode == 0, run.stderr
+        answers.append(json.loads(run.stdout)["results"][0]["ours"])
+    assert answers[0] == pytest.approx(answers[1], abs=0.01)
 
 
 # ---- running ----

@@ -137,7 +137,7 @@ static void two_columns(int64_t rows, const double *of_positive, double *scores)
     }
 }
 
-static void test_ranks_by_hand(void **state)
+static void test_score_curves_by_hand(void **state)
 {
     kfe_context *ctx = *state;
     static const int32_t truth[] = {0, 0, 1, 1};
@@ -217,56 +217,56 @@ static double precision_by_rows(int64_t rows, int64_t classes, const int32_t *tr
     return sum / positives;
 }
 
-enum { RANKED_ROWS = 80 };
+enum { SCORED_ROWS = 80 };
 
-static void make_ranked(uint64_t seed, int64_t classes, int32_t *truth, double *scores)
+static void make_scored(uint64_t seed, int64_t classes, int32_t *truth, double *scores)
 {
-    for (int64_t i = 0; i < RANKED_ROWS; i++) {
+    for (int64_t i = 0; i < SCORED_ROWS; i++) {
         truth[i] = (int32_t)(support_uniform(&seed) * (double)classes);
         for (int64_t g = 0; g < classes; g++)
             scores[i * classes + g] = floor(8 * support_uniform(&seed)) + 2 * (truth[i] == g);
     }
 }
 
-static void test_ranks_of_two_classes(void **state)
+static void test_score_curves_of_two_classes(void **state)
 {
     kfe_context *ctx = *state;
-    int32_t truth[RANKED_ROWS];
-    double scores[RANKED_ROWS * 2];
+    int32_t truth[SCORED_ROWS];
+    double scores[SCORED_ROWS * 2];
 
     for (uint64_t seed = 1; seed <= 5; seed++)
         for (int64_t positive = 0; positive < 2; positive++) {
             double value = 0;
-            make_ranked(seed, 2, truth, scores);
+            make_scored(seed, 2, truth, scores);
             assert_ok(ctx,
-                      kfe_metric_classes(ctx, "auc", RANKED_ROWS, 2, positive, truth, NULL, scores, &value));
-            assert_near(value, auc_by_pairs(RANKED_ROWS, 2, truth, scores, positive));
-            assert_ok(ctx, kfe_metric_classes(ctx, "average-precision", RANKED_ROWS, 2, positive, truth, NULL,
+                      kfe_metric_classes(ctx, "auc", SCORED_ROWS, 2, positive, truth, NULL, scores, &value));
+            assert_near(value, auc_by_pairs(SCORED_ROWS, 2, truth, scores, positive));
+            assert_ok(ctx, kfe_metric_classes(ctx, "average-precision", SCORED_ROWS, 2, positive, truth, NULL,
                                               scores, &value));
-            assert_below(fabs(value - precision_by_rows(RANKED_ROWS, 2, truth, scores, positive)),
-                         tolerance_sum(RANKED_ROWS, 1));
+            assert_below(fabs(value - precision_by_rows(SCORED_ROWS, 2, truth, scores, positive)),
+                         tolerance_sum(SCORED_ROWS, 1));
         }
 }
 
 /* Four classes, of which the last has no rows: the mean is over three. */
-static void test_ranks_of_several_classes(void **state)
+static void test_score_curves_of_several_classes(void **state)
 {
     kfe_context *ctx = *state;
-    int32_t truth[RANKED_ROWS];
-    double scores[RANKED_ROWS * 4];
+    int32_t truth[SCORED_ROWS];
+    double scores[SCORED_ROWS * 4];
     double auc = 0;
     double precision = 0;
 
-    make_ranked(9, 4, truth, scores);
-    for (int64_t i = 0; i < RANKED_ROWS; i++)
+    make_scored(9, 4, truth, scores);
+    for (int64_t i = 0; i < SCORED_ROWS; i++)
         truth[i] %= 3;
     for (int64_t g = 0; g < 3; g++) {
-        auc += auc_by_pairs(RANKED_ROWS, 4, truth, scores, g) / 3;
-        precision += precision_by_rows(RANKED_ROWS, 4, truth, scores, g) / 3;
+        auc += auc_by_pairs(SCORED_ROWS, 4, truth, scores, g) / 3;
+        precision += precision_by_rows(SCORED_ROWS, 4, truth, scores, g) / 3;
     }
-    assert_near(of_classes(ctx, "auc", RANKED_ROWS, 4, truth, NULL, scores), auc);
-    assert_below(fabs(of_classes(ctx, "average-precision", RANKED_ROWS, 4, truth, NULL, scores) - precision),
-                 tolerance_sum(RANKED_ROWS, 1));
+    assert_near(of_classes(ctx, "auc", SCORED_ROWS, 4, truth, NULL, scores), auc);
+    assert_below(fabs(of_classes(ctx, "average-precision", SCORED_ROWS, 4, truth, NULL, scores) - precision),
+                 tolerance_sum(SCORED_ROWS, 1));
 }
 
 /* ---- real targets ---- */
@@ -397,10 +397,10 @@ int main(void)
         with_context(test_one_against_the_rest_by_hand),
         with_context(test_which_scores_are_decision_values),
         with_context(test_confusion),
-        with_context(test_ranks_by_hand),
+        with_context(test_score_curves_by_hand),
         with_context(test_curve_joins_ties),
-        with_context(test_ranks_of_two_classes),
-        with_context(test_ranks_of_several_classes),
+        with_context(test_score_curves_of_two_classes),
+        with_context(test_score_curves_of_several_classes),
         with_context(test_values_by_hand),
         with_context(test_undefined_is_nan),
         with_context(test_table),

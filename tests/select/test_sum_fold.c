@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "data/rows/distinct.h"
 #include "select/sum_fold.h"
 #include "select/sweep.h"
 #include "support/sweep.h"
@@ -100,7 +101,7 @@ static way check_split(const select_sample *s, const kfe_spec *spec, const kfe_i
                                .positive = s->classes == 2 ? 1 : -1,
                                .metrics = metrics,
                                .metric_count = count};
-    assert_ok(ctx, kfe_i_fold_measure(ctx, &fold, &trial, got, NULL));
+    assert_ok(ctx, kfe_i_fold_measure(ctx, &fold, &trial, got, NULL, NULL));
     select_by_hand(s, spec, split, expected);
     for (int m = 0; m < count; m++)
         assert_true(fabs(got[m] - expected[m]) <= tolerance * (1 + fabs(expected[m])) ||
@@ -308,6 +309,8 @@ static select_sample with_columns(const select_sample *s, const double *columns)
     kfe_i_target *target = &other.data->target;
     kfe_i_table *table = &other.data->views[0].table;
 
+    assert_ok(s->ctx, kfe_i_data_row_keys(s->ctx, s->data,
+                                          &target->keys)); /* so that the same rows choose the ridge */
     for (int64_t i = 0; i < ROWS; i++) {
         memcpy(table->values + i * table->stride, columns + i * LANDMARKS, LANDMARKS * sizeof *columns);
         if (target->codes)
@@ -331,7 +334,7 @@ static void measure(const select_sample *s, const kfe_i_fold *fold, const kfe_sp
                                .positive = -1,
                                .metrics = &metric,
                                .metric_count = 1};
-    assert_ok(s->ctx, kfe_i_fold_measure(s->ctx, fold, &trial, value, NULL));
+    assert_ok(s->ctx, kfe_i_fold_measure(s->ctx, fold, &trial, value, NULL, NULL));
 }
 
 /* A linear kernel on columns by hand, fitted on the training rows, predicts as the fit from shared sums does. */

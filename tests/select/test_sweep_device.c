@@ -107,7 +107,7 @@ static kfe_status search(kfe_context *ctx, const question *q, const select_sampl
     for (int f = 0; f < FOLDS; f++)
         values[f] = assessment.values[f * assessment.metric_count];
     for (int s = 0; s < WIDTHS * COSTS; s++)
-        values[FOLDS + s] = assessment.tuning[s * assessment.metric_count * 2];
+        values[FOLDS + s] = assessment.tuning[s * assessment.metric_count].mean;
 cleanup:
     kfe_i_assessment_free(&assessment);
     kfe_spec_free(spec);

@@ -18,7 +18,7 @@ kfe_status support_views_begin(kfe_context *ctx, int64_t rows, const int *class_
         labels[i] = names[class_of[i]];
     status = kfe_i_target_from_labels(ctx, rows, labels, &s->target);
     free(labels);
-    s->problem = (kfe_i_problem){
+    s->problem = (kfe_i_fit_source){
         .target = &s->target, .kernels = &s->kernels, .views = s->views, .view_names = s->names};
     return status;
 }
@@ -74,8 +74,8 @@ kfe_status support_local_fit(support_views *s, const char *method, const char *p
     return status;
 }
 
-/* For a given kernel matrix, landmarks are column numbers. */
-static kfe_i_table landmarks_of(const support_views *train, int view, double *numbers)
+/* The support of a given kernel matrix are column numbers. */
+static kfe_i_table support_of(const support_views *train, int view, double *numbers)
 {
     if (kfe_i_kernel_list_given(&train->kernels, view) != 1)
         return kfe_i_table_slice(&train->views[view], 0, train->rows);
@@ -92,13 +92,13 @@ static kfe_i_table landmarks_of(const support_views *train, int view, double *nu
 double *support_local_outputs(const support_views *train, const kfe_i_solution *solution,
                               const support_views *data)
 {
-    kfe_i_table landmarks[SUPPORT_VIEWS] = {{0}};
-    kfe_i_local_data local = {.kernels = &train->kernels, .views = data->views, .landmarks = landmarks};
+    kfe_i_table support[SUPPORT_VIEWS] = {{0}};
+    kfe_i_local_data local = {.kernels = &train->kernels, .views = data->views, .support = support};
     double *numbers = malloc((size_t)train->rows * sizeof *numbers);
     double *out = malloc((size_t)(data->rows * solution->local->outputs) * sizeof *out);
 
     for (int v = 0; v < train->view_count; v++)
-        landmarks[v] = landmarks_of(train, v, numbers);
+        support[v] = support_of(train, v, numbers);
     assert_ok(train->ctx, kfe_i_local_outputs(train->ctx, solution->local, &local, out));
     free(numbers);
     return out;

@@ -16,7 +16,7 @@ typedef struct support_views {
     const char *names[SUPPORT_VIEWS];
     kfe_i_kernel_list kernels;
     kfe_i_target target;
-    kfe_i_problem problem;
+    kfe_i_fit_source problem;
 } support_views;
 
 /* Starts without views. class_of is read during the call only. */
@@ -29,7 +29,7 @@ void support_views_end(support_views *s);
 
 /* Fits by kfe_i_method.fit; parameters are written as users write them. */
 kfe_status support_local_fit(support_views *s, const char *method, const char *params, kfe_i_solution *out);
-/* Decision values at the points of the views, with every training example as a landmark. The caller frees
+/* Decision values at the points of the views, on all training examples. The caller frees
  * them. */
 double *support_local_outputs(const support_views *train, const kfe_i_solution *solution,
                               const support_views *data);

@@ -141,8 +141,9 @@ void support_check_iterations_do_not_allocate(const support_request *few, const 
 }
 
 double support_svms_optimum(kfe_context *ctx, int64_t n, const double *k, const int *class_of, int classes,
-                            double c)
+                            double c, double *a)
 {
+    int svms = classes == 2 ? 1 : classes;
     int64_t *index = malloc((size_t)n * sizeof *index);
     double *arrays = malloc((size_t)(3 * n) * sizeof *arrays);
     kfe_i_gram *gram = NULL;
@@ -153,7 +154,7 @@ double support_svms_optimum(kfe_context *ctx, int64_t n, const double *k, const 
         arrays[i] = c;
     }
     assert_ok(ctx, kfe_i_gram_subset(ctx, n, k, index, n, &gram));
-    for (int g = 0; g < (classes == 2 ? 1 : classes); g++) {
+    for (int g = 0; g < svms; g++) {
         kfe_i_smo_problem problem = {.gram = gram, .sign = arrays + n, .upper = arrays};
         kfe_i_smo_options options = {.tolerance = 1e-8, .shrinking = 1};
         kfe_i_smo_result result = {0};
@@ -163,6 +164,8 @@ double support_svms_optimum(kfe_context *ctx, int64_t n, const double *k, const 
         }
         assert_ok(ctx, kfe_i_smo_solve(ctx, &problem, &options, arrays + 2 * n, &result));
         optimum -= result.objective;
+        for (int64_t i = 0; a && i < n; i++)
+            a[i * svms + g] = arrays[n + i] * arrays[2 * n + i];
     }
     kfe_i_gram_free(gram);
     free(index);

@@ -3,7 +3,7 @@
 #ifndef KFE_TESTS_SUPPORT_POINTS_H
 #define KFE_TESTS_SUPPORT_POINTS_H
 
-#include "data/table.h"
+#include "data/table/table.h"
 #include "support/support.h"
 
 typedef struct support_points {

@@ -251,7 +251,7 @@ static int can_be_fitted(const support_subject *s)
 
     support_catch_log(s->ctx);
     kfe_model *model = support_subject_fit(s, NULL, train.data);
-    int fitted = model && (!s->tight || !strstr(support_log(), "the SVM stopped after"));
+    int fitted = model && (!s->tight || !strstr(support_log(), "the SVM did not reach its optimum"));
     kfe_context_on_log(s->ctx, NULL, NULL);
     if (!model)
         assert_non_null(strstr(kfe_error_message(s->ctx), "positive definite"));

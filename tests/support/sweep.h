@@ -15,7 +15,7 @@ typedef struct support_sweep {
     void *user;
     /* smallest number of allocations that a use without failures makes, including the context's own */
     int64_t at_least;
-    int64_t step;     /* fail only every step-th allocation; 0: each */
+    int64_t step;     /* fail only every step-th allocation; 0: each with KFE_TEST_ALL, else every seventh */
     int64_t last;     /* fail only the last so many allocations; 0: all */
     int threads;      /* 0: one */
     int64_t harmless; /* how many failures end in KFE_OK, because the library can do without the block */
@@ -29,7 +29,7 @@ typedef struct support_sweep {
  * Returns the number of allocations of a use without failures. */
 int64_t support_sweep_run(const support_sweep *sweep);
 
-/* The same with one thread, for all allocations. */
+/* The same with one thread and the default step. */
 void support_sweep_all(const char *name, support_use use, void *user, int64_t at_least);
 
 /* Uses the library once, in a context of one thread with this allocator. */

@@ -485,7 +485,7 @@ static void test_labels_are_distinct(void **state)
         spec_of(ctx, "koc", NULL, "rbf:gamma=1", "knn"), spec_of(ctx, "koc", NULL, "rbf:gamma=2", "knn"),
         spec_of(ctx, "koc", NULL, "rbf:gamma=2", "knn"), spec_of(ctx, "none", NULL, NULL, "knn")};
     static const char *const expected[4] = {"koc rbf:gamma=1 knn", "koc rbf:gamma=2 knn",
-                                            "koc rbf:gamma=2 knn #2", "none"};
+                                            "koc rbf:gamma=2 knn #2", "knn"};
     json_t *json = compare(ctx, 4, specs, NULL, s.data, NULL);
 
     for (size_t i = 0; i < 4; i++) {

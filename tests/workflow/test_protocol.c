@@ -176,10 +176,10 @@ static void test_own_failures_and_progress(void **state)
     assert_int_equal(kfe_fail(ctx, KFE_OK, "not a failure"), KFE_OK);
     assert_string_equal(kfe_error_message(ctx), "my rule: 100 % singular");
     kfe_context_on_progress(ctx, keep_stage, &seen);
-    assert_ok(ctx, kfe_checkpoint(ctx, "working", 1, 2));
+    assert_ok(ctx, kfe_progress(ctx, "working", 1, 2));
     assert_string_equal(seen, "working");
     kfe_context_on_cancel(ctx, always, NULL);
-    assert_fails(ctx, KFE_ECANCEL, "working", kfe_checkpoint(ctx, "working", 2, 2));
+    assert_fails(ctx, KFE_ECANCEL, "working", kfe_progress(ctx, "working", 2, 2));
 }
 
 int main(void)

@@ -48,7 +48,9 @@ caret_fit <- function(method, learner, fixed) {
   function(x, y, wts, param, lev, last, classProbs, ...) {
     chosen <- lapply(as.list(param), function(value) if (is.factor(value)) as.character(value) else value)
     chosen <- chosen[names(chosen) != "parameter"]
-    if (isTRUE(classProbs) && is.null(fixed$calibration)) chosen$calibration <- "platt"
+    # caret asks the last model for probabilities, whatever classProbs says
+    can <- !is.numeric(y) && all(table(factor(y)) > 1) # a calibration leaves examples out
+    if (is.null(fixed$calibration) && (isTRUE(classProbs) || isTRUE(last) && can)) chosen$calibration <- "platt"
     if (is.numeric(y)) chosen$task <- "regress"
     chosen$weights <- wts
     do.call(kfe, c(list(x, y, method = method, learner = learner), fixed[setdiff(names(fixed), names(chosen))], chosen, list(...)))

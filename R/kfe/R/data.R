@@ -5,6 +5,7 @@
 #   kind     "numbers", "text"
 #   names    names of the columns, or NULL
 #   encoded  which columns are categories
+#   levels   a list: the levels of columns that are ordered factors, which are read as the numbers 1, 2, ...
 #   cols     the number of columns
 
 is_sparse <- function(x) methods::is(x, "sparseMatrix")
@@ -23,6 +24,8 @@ place_of <- function(view, what) if (is.null(view)) what else sprintf("view \"%s
 describe_view <- function(x, schema, view, what, strings) {
   place <- place_of(view, what)
   if (is.character(x) && is.null(dim(x))) return(describe_text(x, place, strings))
+  if (inherits(x, "dist"))
+    stop_kfe(sprintf("%s is distances; give the columns, or a kernel matrix with kernel = \"precomputed\"", place), "argument")
   if (is.numeric(x) && is.null(dim(x))) x <- matrix(x, ncol = 1)
   if (is_sparse(x)) return(describe_sparse(x, schema, place))
   if (is.data.frame(x)) return(describe_frame(x, schema, place))
@@ -51,7 +54,8 @@ describe_text <- function(x, place, strings) {
 describe_matrix <- function(x, schema, place) {
   places <- match_columns(colnames(x), ncol(x), schema, place)
   if (!is.null(places)) x <- x[, places, drop = FALSE]
-  if (!is.null(schema) && any(schema$encoded)) return(describe_frame(as.data.frame(x), schema, place))
+  if (!is.null(schema) && (any(schema$encoded) || !all(vapply(schema$levels, is.null, TRUE))))
+    return(describe_frame(as.data.frame(x), schema, place))
   list(kind = "dense", value = x, rows = nrow(x), names = names_or_null(colnames(x), schema), encoded = NULL, texts = NULL)
 }
 
@@ -71,11 +75,12 @@ describe_frame <- function(x, schema, place) {
   places <- match_columns(names(x), length(x), schema, place)
   if (!is.null(places)) x <- x[places]
   rows <- if (length(x) > 0) length(x[[1]]) else 0L
-  encoded <- if (is.null(schema)) vapply(x, is_category, TRUE) else schema$encoded
-  columns <- lapply(seq_along(x), function(j) if (!encoded[j]) as_numbers(x[[j]], names(x)[j], place))
+  levels <- if (is.null(schema)) lapply(x, function(column) if (is.ordered(column)) levels(column)) else schema$levels
+  encoded <- if (is.null(schema)) vapply(x, is_category, TRUE) & vapply(levels, is.null, TRUE) else schema$encoded
+  columns <- lapply(seq_along(x), function(j) if (!encoded[j]) as_numbers(x[[j]], names(x)[j], place, levels[[j]]))
   texts <- lapply(x[encoded], function(column) enc2utf8(as.character(column)))
   list(kind = "frame", value = columns, rows = rows, names = names_or_null(names(x), schema),
-       encoded = which(unname(encoded)) - 1L, texts = unname(texts))
+       encoded = which(unname(encoded)) - 1L, texts = unname(texts), levels = unname(levels))
 }
 
 # Matrix columns of a data frame (as a formula may make) become columns of their own.
@@ -91,21 +96,36 @@ flatten_frame <- function(x) {
 
 is_category <- function(column) is.factor(column) || is.character(column)
 
-as_numbers <- function(column, name, place) {
+as_numbers <- function(column, name, place, levels = NULL) {
+  if (!is.null(levels)) return(as_ordinals(column, name, place, levels))
   if (is.numeric(column) && !is.object(column) || is.logical(column)) return(column)
   if (inherits(column, "difftime") || inherits(column, "integer64")) return(as.numeric(column))
   if (is_category(column))
-    stop_kfe(sprintf("column \"%s\" of %s is categories, but it was numbers when the model was fitted", name, place))
+    stop_kfe(sprintf("column \"%s\" of %s is categories, but it was numbers when the model was fitted%s", name, place,
+                     if (is.ordered(column)) "; as.integer() gives the numbers of an ordered factor" else ""))
   if (is.numeric(column)) return(as.numeric(column))
   stop_kfe(sprintf("column \"%s\" of %s is %s; convert it to numbers or to a factor, or leave it out", name, place,
                    article(class(column)[1])))
 }
 
+# An ordered factor as the numbers of its levels.
+as_ordinals <- function(column, name, place, levels) {
+  known <- paste(shortened(levels), collapse = " < ")
+  if (!is_category(column) && !all(is.na(column)))
+    stop_kfe(sprintf("column \"%s\" of %s is not a factor, but it was an ordered factor when the model was fitted: %s", name, place, known))
+  numbers <- match(as.character(column), levels)
+  unseen <- which(is.na(numbers) & !is.na(column))
+  if (length(unseen) > 0)
+    stop_kfe(sprintf("column \"%s\" of %s holds \"%s\" in row %d, which is not among the ordered levels of the model: %s", name, place,
+                     as.character(column[unseen[1]]), unseen[1], known))
+  as.numeric(numbers)
+}
+
 # ---- columns of new data ----
 
 names_or_null <- function(names, schema) {
-  if (!is.null(schema)) return(schema$names)
-  if (is.null(names) || anyNA(names) || any(!nzchar(names)) || anyDuplicated(names)) NULL else names
+  if (!is.null(schema)) return(if (!anyDuplicated(schema$names)) schema$names)  # of equal names, the place decides
+  if (is.null(names) || anyNA(names) || any(!nzchar(names))) NULL else names
 }
 
 # The places of the model's columns in new data. NULL: as they are.
@@ -116,6 +136,10 @@ match_columns <- function(names, count, schema, place) {
       stop_kfe(sprintf("%s has %d columns, but the model was fitted on %d", place, count, schema$cols))
     return(NULL)
   }
+  twice <- c(schema$names[duplicated(schema$names)], intersect(names[duplicated(names)], schema$names))
+  if (length(twice) > 0)
+    stop_kfe(sprintf(paste("two columns of %s are called \"%s\", so that it cannot be told which is which; give a matrix without",
+                           "column names in the order of the fit, or rename them and fit again"), place, twice[1]))
   places <- match(schema$names, names)
   lacking <- schema$names[is.na(places)]
   if (length(lacking) > 0)
@@ -127,7 +151,7 @@ match_columns <- function(names, count, schema, place) {
 schema_of <- function(view) {
   count <- switch(view$kind, text = 1L, frame = length(view$value), ncol(view$value))
   list(kind = if (view$kind == "text") "text" else "numbers", names = view$names, cols = count,
-       encoded = seq_len(count) %in% (view$encoded + 1L))
+       encoded = seq_len(count) %in% (view$encoded + 1L), levels = if (is.null(view$levels)) vector("list", count) else view$levels)
 }
 
 # ---- all views ----
@@ -206,8 +230,7 @@ MISSING <- c("error", "mean", "median", "most_frequent", "drop")
 
 check_missing <- function(missing) {
   word <- r_name(one_string(missing, "missing"))
-  if (!word %in% MISSING) stop_kfe(sprintf("missing is one of %s, not \"%s\"", listed(MISSING), missing), "argument")
-  word
+  one_of(word, MISSING, "missing")
 }
 
 rows_with_gaps <- function(x, y) {

@@ -2,9 +2,10 @@
 # Explanations of a model as named matrices, and kernel matrices.
 
 kfe_explain <- function(object, newdata = NULL, y = NULL, ..., train = NULL, y_train = NULL) {
+  object <- model_of(object)
   data <- labelled(object, newdata, y)
   found <- native("explain", run_settings(object), handle_of(object), data, labelled(object, train, y_train),
-                  options_text(list(...)))
+                  checked_options(list(...), "explain", names(formals(kfe_explain))))
   structure(found[[1]], text = found[[2]], class = "kfe_explanation")
 }
 

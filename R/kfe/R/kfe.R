@@ -12,14 +12,10 @@ kfe.default <- function(x, y = NULL, ..., method, kernel = NULL, learner = NULL,
   new_kfe(handle, own_call(match.call(), "kfe"), problem, settings)
 }
 
-kfe.formula <- function(formula, data = NULL, ..., weights = NULL) {
-  weights <- eval(substitute(weights), data, environment(formula))
-  frame <- frame_of(formula, data)
-  model <- kfe.default(frame$x, frame$y, ..., weights = weights)
-  model$terms <- frame$terms
-  model$xlevels <- frame$xlevels
-  model$call <- own_call(match.call(), "kfe")
-  model
+kfe.formula <- function(formula, data = NULL, ..., subset = NULL, weights = NULL, na.action = NULL) {
+  frame <- frame_of(formula, data, list(subset = substitute(subset), weights = substitute(weights)), na.action)
+  model <- kfe.default(frame$x, frame$y, ..., weights = frame$weights)
+  add_formula(model, frame, own_call(match.call(), "kfe"))
 }
 
 # Data with its target and what new data needs.
@@ -79,7 +75,7 @@ column_label <- function(view, place) if (is.null(view$names)) as.character(plac
 
 group_numbers <- function(groups, rows) {
   if (is.null(groups)) return(NULL)
-  if (length(groups) != rows) stop_kfe(sprintf("groups has %d values, but x has %d rows", length(groups), rows))
+  if (length(groups) != rows) stop_kfe(sprintf("groups has %s, but x has %s", counted(length(groups), "value"), counted(rows, "row")))
   if (anyNA(groups)) stop_kfe(sprintf("groups has a missing value in row %d", which(is.na(groups))[1]))
   as.integer(as.factor(groups))
 }
@@ -87,63 +83,9 @@ group_numbers <- function(groups, rows) {
 check_weights <- function(weights, rows) {
   if (is.null(weights)) return(NULL)
   if (!is.numeric(weights)) stop_kfe(sprintf("weights must be numbers, not %s", shown(weights)), "argument")
-  if (length(weights) != rows) stop_kfe(sprintf("there are %d weights, but x has %d rows", length(weights), rows))
+  if (length(weights) != rows) stop_kfe(sprintf("there %s %s, but x has %s", if (length(weights) == 1) "is" else "are", counted(length(weights), "weight"), counted(rows, "row")))
   if (anyNA(weights)) stop_kfe(sprintf("weights has a missing value in row %d", which(is.na(weights))[1]))
   as.numeric(weights)
-}
-
-# ---- formulas ----
-
-# The columns and the target of a formula. Factors stay factors, which the library encodes; with interactions, R's own
-# model matrix is used.
-frame_of <- function(formula, data) {
-  if (!is.null(data) && !is.data.frame(data) && !is.environment(data) && !is.list(data))
-    stop_kfe(sprintf("data is %s; with a formula it must be a data frame", article(class(data)[1])), "argument")
-  terms <- stats::terms(formula, data = if (is.data.frame(data)) data)
-  frame <- stats::model.frame(terms, data, na.action = stats::na.pass, drop.unused.levels = FALSE)
-  terms <- attr(frame, "terms")
-  if (length(attr(terms, "term.labels")) == 0) stop_kfe("the formula has no columns on its right side", "argument")
-  xlevels <- stats::.getXlevels(terms, frame)
-  list(x = frame_columns(frame, terms), y = stats::model.response(frame), terms = strip_terms(terms), xlevels = xlevels)
-}
-
-has_interactions <- function(terms) any(attr(terms, "order") > 1)
-
-frame_columns <- function(frame, terms) {
-  if (!has_interactions(terms)) return(frame[attr(terms, "term.labels")])
-  gaps <- options(na.action = "na.pass")
-  on.exit(options(gaps))
-  x <- stats::model.matrix(terms, frame)
-  x[, colnames(x) != "(Intercept)", drop = FALSE]
-}
-
-# The terms without the user's environment, which would be saved with the model if it is a function's.
-strip_terms <- function(terms) {
-  environment <- attr(terms, ".Environment")
-  if (!identical(environment, globalenv())) attr(terms, ".Environment") <- topenv(environment)
-  terms
-}
-
-# New data for a model of a formula.
-columns_for <- function(object, newdata) {
-  if (!is.data.frame(newdata)) newdata <- as.data.frame(newdata)
-  terms <- stats::delete.response(object$terms)
-  wanted <- all.vars(terms)
-  lacking <- setdiff(wanted, c(names(newdata), ls(globalenv())))
-  if (length(lacking) > 0)
-    stop_kfe(sprintf("newdata lacks %s %s of the model", if (length(lacking) > 1) "the columns" else "the column",
-                     listed(lacking)))
-  levels <- if (has_interactions(terms)) object$xlevels
-  frame <- stats::model.frame(terms, newdata, na.action = stats::na.pass, xlev = levels)
-  frame_columns(frame, terms)
-}
-
-# The target of the formula in new data; NULL if new data does not have it.
-target_in <- function(object, newdata) {
-  if (is.null(object$terms) || attr(object$terms, "response") == 0 || !is.data.frame(newdata)) return(NULL)
-  response <- attr(object$terms, "variables")[[2]]
-  if (!all(all.vars(response) %in% names(newdata))) return(NULL)
-  eval(response, newdata, environment(object$terms))
 }
 
 # The call as the user wrote it, not as the S3 method sees it.

@@ -7,9 +7,10 @@ new_kfe <- function(handle, call, problem, settings) {
   bytes <- native("to_bytes", list(), handle)
   target <- problem$target
   structure(class = "kfe", list(
-    call = call, method = facts$method, kernels = facts$kernels, learner = facts$learner, dim = as.integer(facts$dim),
+    call = call, method = facts$method, kernels = facts$kernels, learner = facts$learner, plain = facts$plain,
+    dim = as.integer(facts$dim),
     task = c("none", "classify", "regress")[facts$task + 1L], predicts = facts$outputs > 0,
-    calibration = facts$calibration, classes = facts$classes, levels = class_levels(target, facts$classes),
+    calibration = facts$calibration, classes = facts$classes, levels = class_levels(target, facts$classes), ordered = isTRUE(target$ordered),
     targets = target$names, rows = problem$rows, dropped = problem$dropped, support = as.integer(facts$support_size),
     fills = problem$fills, schemas = problem$schemas, settings = settings[c("threads", "memory", "device", "verbose")], bytes = bytes,
     cache = handle_cache(handle)
@@ -24,10 +25,18 @@ handle_cache <- function(handle) {
 
 # The model in memory; read from its bytes if the object was saved and loaded.
 handle_of <- function(object) {
-  if (!inherits(object, "kfe")) stop_kfe(sprintf("a model of kfe() is taken here, not %s", article(class(object)[1])), "argument")
+  object <- model_of(object)
   if (!.Call(routines$is_alive, object$cache$handle))
     object$cache$handle <- native("from_bytes", list(), object$bytes)
   object$cache$handle
+}
+
+# A model, or the one that a search has fitted.
+model_of <- function(object) {
+  if (inherits(object, "kfe")) return(object)
+  if (inherits(object, "kfe_search") && !is.null(object$model)) return(object$model)
+  if (inherits(object, "kfe_search")) stop_kfe("this search has fitted no model; fit one by kfe(), or search by kfe_cv() or kfe_tune()", "argument")
+  stop_kfe(sprintf("a model of kfe() is taken here, not %s", article(class(object)[1])), "argument")
 }
 
 facts_of <- function(object) native("inspect", list(), handle_of(object))
@@ -84,14 +93,33 @@ source_names <- function(view, encoded) {
 
 # ---- what users look at ----
 
+# How ordered factors are read: "ordered     size: small < large as 1 to 2", as the lines of the library's description.
+ordinal_lines <- function(schemas) {
+  unlist(lapply(schemas, function(schema) {
+    places <- which(!vapply(schema$levels, is.null, TRUE))
+    vapply(unique(schema$levels[places]), function(levels) {
+      same <- places[vapply(schema$levels[places], identical, TRUE, levels)]
+      names <- if (is.null(schema$names)) paste("column", same) else schema$names[same]
+      sprintf("ordered     %s: %s as 1 to %d", listed(names), paste(shortened(levels), collapse = " < "), length(levels))
+    }, "")
+  }))
+}
+
+# The first and the last of many.
+shortened <- function(words) if (length(words) > 6) c(words[1:4], "...", words[length(words)]) else words
+
 print.kfe <- function(x, ...) {
-  cat("Model of ", x$method, if (length(x$kernels) > 0) paste0(" with ", paste(x$kernels, collapse = " + ")), "\n", sep = "")
-  cat("  ", counted(x$dim, "feature"), if (x$support > 0) paste(" from", counted(x$support, "support example")), "\n", sep = "")
+  kernels <- if (length(x$kernels) > 0) paste0(" with ", paste(printable(x$kernels), collapse = " + "))
+  plain <- !is.null(x$plain)
+  cat(if (plain) paste0(printable(x$plain), kernels, ", without a method") else paste0("Model of ", printable(x$method), kernels), "\n", sep = "")
+  word <- if (!plain) "feature" else if (is.null(kernels)) "column" else "decision value"
+  cat("  ", counted(x$dim, word), if (x$support > 0) paste(" from", counted(x$support, "support example")), "\n", sep = "")
   if (!is.na(x$rows))
     cat("  fitted on ", counted(x$rows, "example"), if (x$dropped > 0) sprintf(" (%d more had missing values)", x$dropped),
         "\n", sep = "")
+  for (line in printable(ordinal_lines(x$schemas))) cat("  ", sub(" +", " ", line), "\n", sep = "")
   if (x$task == "classify") cat("  classes: ", listed(x$classes), "\n", sep = "")
-  if (x$predicts) cat("  predicts by ", if (is.null(x$learner)) "itself" else x$learner, "\n", sep = "")
+  if (x$predicts && !plain) cat("  predicts by ", if (is.null(x$learner)) "itself" else printable(x$learner), "\n", sep = "")
   invisible(x)
 }
 
@@ -99,6 +127,7 @@ counted <- function(count, word) paste0(count, " ", word, if (count != 1) "s")
 
 summary.kfe <- function(object, ...) {
   text <- native("describe", list(), handle_of(object), FALSE)
+  text <- paste0(text, paste0(printable(ordinal_lines(object$schemas)), "\n", recycle0 = TRUE, collapse = ""))
   structure(class = "summary.kfe", list(call = object$call, text = text, records = facts_of(object)$records))
 }
 

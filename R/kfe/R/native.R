@@ -4,11 +4,17 @@
 routines <- new.env(parent = emptyenv())
 
 .onLoad <- function(libname, pkgname) {
-  # Waiting OpenMP threads spin unless this is set before the library is loaded, so there is no useDynLib.
-  if (!nzchar(Sys.getenv("OMP_WAIT_POLICY"))) Sys.setenv(OMP_WAIT_POLICY = "passive")
   dll <- library.dynam("kfe", pkgname, libname)
   found <- getDLLRegisteredRoutines(dll)[[".Call"]]
   for (name in names(found)) assign(sub("^rkfe_", "", name), found[[name]], envir = routines)
+  .Call(routines$let_threads_sleep) # R's BLAS has loaded OpenMP already, so that OMP_WAIT_POLICY would come too late
+}
+
+.onAttach <- function(libname, pkgname) {
+  core <- .Call(routines$blas_advice)
+  if (!is.na(core))
+    packageStartupMessage("OpenBLAS does not know this processor and is several times slower than it could be; set ",
+                          "OPENBLAS_CORETYPE=", core, " in the environment before R starts")
 }
 
 # There is no .onUnload: models that outlive the namespace are freed by functions of the shared object, and OpenMP's threads
@@ -19,11 +25,11 @@ STATUS <- c("memory", "argument", "input", "io", "model", "limit", "numeric", "u
 
 stop_kfe <- function(message, kind = "input", call = NULL) {
   classes <- c(paste0("kfe_error_", kind), "kfe_error", "error", "condition")
-  stop(structure(class = classes, list(message = message, call = call)))
+  stop(structure(class = classes, list(message = printable(message), call = call)))
 }
 
 warn_kfe <- function(message, call = NULL) {
-  warning(structure(class = c("kfe_warning", "warning", "condition"), list(message = message, call = call)))
+  warning(structure(class = c("kfe_warning", "warning", "condition"), list(message = printable(message), call = call)))
 }
 
 # Calls a routine that opens a session; gives its value, its warnings and its failure.
@@ -72,9 +78,12 @@ shown <- function(value) {
   if (nchar(text) > 60) paste0(substr(text, 1, 57), "...") else text
 }
 
+# Names as they may be printed: control characters of a file, which a terminal would obey, become \\x1b and the like.
+printable <- function(names) .Call(routines$shown, enc2utf8(as.character(names)))
+
 # "a, b and c", at most ten.
 listed <- function(names) {
-  names <- as.character(names)
+  names <- printable(names)
   if (length(names) > 10) return(paste0(paste(names[1:10], collapse = ", "), ", ... (", length(names), " in all)"))
   if (length(names) < 2) return(paste(names))
   paste(paste(names[-length(names)], collapse = ", "), "and", names[length(names)])

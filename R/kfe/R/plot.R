@@ -1,71 +1,231 @@
 # SPDX-License-Identifier: Apache-2.0
-# Pictures of a model with base graphics: scores by class, a scree plot, the path of an iterative fit.
+# Pictures with base graphics. A model: any figure of the library, drawn from its description. A search: its estimates.
 
-plot.kfe <- function(x, newdata = NULL, y = NULL, type = c("scores", "scree", "path"), features = c(1, 2), ...) {
-  type <- match.arg(type)
-  switch(type, scores = plot_scores(x, newdata, y, features, ...), scree = plot_scree(x, ...), path = plot_path(x, ...))
+FIGURES_OF_TYPES <- list(scores = c("scatter", "distributions"), scree = "scree", path = c("convergence", "path"))
+
+plot.kfe <- function(x, newdata = NULL, y = NULL, type = "scores", features = NULL, train = NULL, y_train = NULL, ...) {
+  type <- one_string(type, "type")
+  if (type == "scores" && is.null(newdata) && is.null(train))
+    stop_kfe("newdata is missing: a model keeps no training data; plot(model, data), or type = \"scree\" or \"path\"", "argument")
+  draw_figure(figure_of(x, type, newdata, train, y, y_train, axes_of(x, features)), list(...))
   invisible(x)
 }
 
-plot_scores <- function(object, newdata, y, features, ...) {
-  if (is.null(newdata))
-    stop_kfe("newdata is missing: a model keeps no training data; plot(model, data), or type = \"scree\" or \"path\"", "argument")
-  if (is.null(y)) y <- target_in(object, newdata)
-  z <- kfe_transform(object, newdata)
-  features <- features[features <= ncol(z)]
-  colours <- score_colours(y)
-  if (length(features) < 2) return(plot_one_feature(z[, features[1]], colnames(z)[features[1]], y, colours, ...))
-  defaults <- list(x = z[, features], col = colours, pch = 19, xlab = colnames(z)[features[1]],
-                   ylab = colnames(z)[features[2]], main = object$method)
+# The options of a figure that choose its axes.
+axes_of <- function(object, features) {
+  if (is.null(features)) return(list())
+  count <- model_of(object)$dim
+  if (!is.numeric(features) || !length(features) %in% 1:3 || anyNA(features) || any(!features %in% seq_len(count)))
+    stop_kfe(sprintf("features takes numbers from 1 to %d, not %s", count, shown(features)), "argument")
+  stats::setNames(as.list(as.integer(features)), c("x", "y", "z")[seq_along(features)])
+}
+
+# The description of the first figure of a type that the model has.
+figure_of <- function(object, type, newdata, train, y, y_train, options) {
+  kinds <- if (is.null(FIGURES_OF_TYPES[[type]])) type else FIGURES_OF_TYPES[[type]]
+  source <- report_source(object, train, newdata, y_train, y)
+  settings_text <- options_text(options)
+  for (kind in kinds) {
+    drawn <- tryCatch(native("report", source$settings, source, settings_text, c(kind, "json"), NULL),
+                      kfe_error = function(failure) if (kind == kinds[length(kinds)]) stop(failure))
+    if (!is.null(drawn)) return(jsonlite::fromJSON(drawn, simplifyVector = FALSE))
+  }
+}
+
+# ---- figures from descriptions ----
+
+MARKERS <- c(19, 15, 17, 18, 25, 3, 4, 8)
+OUTLINES <- c(1, 0, 2, 5, 6, 3, 4, 8) # the same markers, for training examples beside test examples
+DASHES <- c("solid", "dashed", "dotted", "dotdash")
+
+# Numbers of a column, from 1, or the codes of its words; NULL: the series has none.
+values_of <- function(figure, series, key) {
+  number <- series[[key]]
+  if (is.null(number) || number == 0) return(NULL)
+  column <- figure$columns[[number]]
+  first <- if (is.null(series$first)) 0 else series$first
+  all <- if (is.null(column$numbers)) column$codes else column$numbers
+  vapply(all[first + seq_len(series$count)], function(each) if (is.null(each)) NA_real_ else as.numeric(each), 0)
+}
+
+words_of <- function(figure, series, key) {
+  number <- series[[key]]
+  if (is.null(number) || number == 0) NULL else unlist(figure$columns[[number]]$words)
+}
+
+is_set <- function(value) isTRUE(value)
+
+draw_figure <- function(figure, settings) {
+  count <- length(figure$panels)
+  before <- graphics::par("mfrow", "mar")
+  on.exit(graphics::par(mfrow = before$mfrow, mar = before$mar))
+  if (count > 1) graphics::par(mfrow = c(ceiling(count / figure$across), figure$across), mar = c(4, 4, 2, 1))
+  margins <- graphics::par("mar")
+  for (number in seq_len(count)) {
+    graphics::par(mar = margins)
+    own <- Filter(function(series) identical(as.integer(c(series$panel, 0)[1]), number - 1L), figure$series)
+    draw_panel(figure, figure$panels[[number]], own, settings)
+  }
+}
+
+draw_panel <- function(figure, panel, series, settings) {
+  open_panel(figure, panel, series, settings)
+  if (panel$reference == "zero") graphics::abline(h = 0, lty = "dashed", col = "#888888")
+  if (panel$reference == "diagonal") graphics::abline(0, 1, lty = "dashed", col = "#888888")
+  for (one in series) switch(one$mark, points = draw_points(figure, one), line = draw_line(figure, one),
+                             bars = draw_bars(figure, one, series), heat = draw_heat(figure, one))
+  add_legend(figure, series)
+}
+
+# Empty axes with room for all series, and the words of columns of words.
+open_panel <- function(figure, panel, series, settings) {
+  words <- list(x = words_of(figure, series[[1]], "x"), y = words_of(figure, series[[1]], "y"))
+  defaults <- list(x = NA, y = NA, type = "n", xlim = range_of(figure, panel, series, "x"), ylim = range_of(figure, panel, series, "y"),
+                   xlab = panel$x$title, ylab = panel$y$title, main = if (is.null(panel$title)) figure$title else panel$title,
+                   log = logs_of(panel), asp = if (is_set(figure$square) && is.null(words$x)) 1 else NA)
+  if (!is.null(words$x)) defaults[c("xaxt", "xlab")] <- list("n", "")
+  if (!is.null(words$y)) defaults[c("yaxt", "ylab")] <- list("n", "")
+  widest <- function(all) if (is.null(all)) 0 else 0.8 * max(graphics::strwidth(all, "inches")) - 0.3
+  room <- graphics::par("mai")
+  graphics::par(mai = pmax(room, room + c(widest(words$x), widest(words$y), 0, 0)))
+  defaults$cex.main <- min(1.2, 1.2 * graphics::par("fin")[1] / (1 + graphics::strwidth(defaults$main, "inches", cex = 1.2, font = 2)))
+  do.call(graphics::plot.default, utils::modifyList(defaults, settings))
+  if (!is.null(words$x)) graphics::axis(1, seq_along(words$x) - 1, words$x, las = 2, cex.axis = 0.8)
+  if (!is.null(words$y)) graphics::axis(2, seq_along(words$y) - 1, words$y, las = 1, cex.axis = 0.8)
+}
+
+logs_of <- function(panel) paste(c(if (is_set(panel$x$log)) "x", if (is_set(panel$y$log)) "y"), collapse = "")
+
+range_of <- function(figure, panel, series, axis) {
+  if (!is.null(panel[[axis]]$range)) return(unlist(panel[[axis]]$range))
+  words <- words_of(figure, series[[1]], axis)
+  if (!is.null(words)) return(if (axis == "y" && is_set(figure$reversed)) c(length(words) - 0.5, -0.5) else c(-0.5, length(words) - 0.5))
+  all <- unlist(lapply(series, function(one) {
+    values <- values_of(figure, one, axis)
+    spread <- if (axis == "y") values_of(figure, one, "spread") else NULL
+    ends <- if (one$mark != "bars") NULL else if (axis == "y") 0 else c(values - 0.5, values + 0.5)
+    c(values, ends, if (!is.null(spread)) c(values - spread, values + spread))
+  }))
+  if (is_set(panel[[axis]]$log)) all <- all[all > 0]
+  range(all, finite = TRUE)
+}
+
+draw_points <- function(figure, one) {
+  x <- values_of(figure, one, "x")
+  y <- values_of(figure, one, "y")
+  if (is_set(one$crosses)) return(graphics::points(x, y, pch = marker_of(one)))
+  draw_errors(x, y, values_of(figure, one, "spread"))
+  shade <- values_of(figure, one, "shade")
+  colour <- if (is.null(shade)) one$colour else shades(shade)
+  graphics::points(x, y, pch = marker_of(one), col = colour, bg = colour, cex = 0.8)
+}
+
+marker_of <- function(one) {
+  if (is_set(one$crosses)) return(4)
+  (if (is_set(one$hollow)) OUTLINES else MARKERS)[one$style %% length(MARKERS) + 1]
+}
+
+draw_errors <- function(x, y, spread) {
+  if (!is.null(spread)) graphics::segments(x, y - spread, x, y + spread, col = "#888888")
+}
+
+# Low numbers are blue, high ones red.
+shades <- function(values) {
+  palette <- grDevices::colorRampPalette(c("#2166ac", "#bbbbbb", "#b2182b"))(100)
+  if (diff(range(values, finite = TRUE)) == 0) palette[50] else palette[cut(values, 100, labels = FALSE)]
+}
+
+draw_line <- function(figure, one) {
+  x <- values_of(figure, one, "x")
+  y <- values_of(figure, one, "y")
+  spread <- values_of(figure, one, "spread")
+  if (!is.null(spread)) graphics::polygon(c(x, rev(x)), c(y - spread, rev(y + spread)), border = NA, col = paste0(one$colour, "2E"))
+  dash <- if (is_set(one$dashed)) "dashed" else if (is_set(one$grey)) "solid" else DASHES[one$style %% length(DASHES) + 1]
+  graphics::lines(x, y, col = one$colour, lty = dash)
+  if (is_set(one$dotted)) graphics::points(x, y, col = one$colour, pch = marker_of(one), cex = 0.7)
+}
+
+draw_bars <- function(figure, one, series) {
+  beside <- Filter(function(each) each$mark == "bars", series)
+  width <- 0.8 / length(beside)
+  position <- Position(function(each) identical(each, one), beside)
+  x <- values_of(figure, one, "x") + (position - (length(beside) + 1) / 2) * width
+  y <- values_of(figure, one, "y")
+  graphics::rect(x - width / 2, 0, x + width / 2, y, col = one$colour, border = NA)
+  draw_errors(x, y, values_of(figure, one, "spread"))
+}
+
+draw_heat <- function(figure, one) {
+  x <- values_of(figure, one, "x")
+  z <- values_of(figure, one, "z")
+  last <- length(words_of(figure, one, "y")) - 1
+  y <- values_of(figure, one, "y")
+  share <- (z - min(z, na.rm = TRUE)) / max(diff(range(z, na.rm = TRUE)), .Machine$double.xmin)
+  graphics::rect(x - 0.5, y - 0.5, x + 0.5, y + 0.5, col = grDevices::rgb(grDevices::colorRamp(c("#f7fbff", "#08306b"))(share), maxColorValue = 255), border = NA)
+  if (is_set(figure$counts) && last < 20) graphics::text(x, y, z, col = ifelse(share > 0.55, "white", "black"), cex = 0.8)
+}
+
+add_legend <- function(figure, series) {
+  named <- Filter(function(one) !is.null(one$name), series)
+  if (length(named) == 0) return(invisible())
+  is_point <- vapply(named, function(one) one$mark == "points", TRUE)
+  graphics::legend(empty_corner(figure, series), legend = vapply(named, function(one) one$name, ""), bty = "n", cex = 0.8,
+                   col = vapply(named, function(one) if (is_set(one$crosses)) "black" else one$colour, ""),
+                   pch = ifelse(is_point, vapply(named, marker_of, 0), 15), pt.cex = ifelse(is_point, 0.8, 1.2))
+}
+
+# The corner with the fewest points.
+empty_corner <- function(figure, series) {
+  at <- function(axis, ends) {
+    values <- unlist(lapply(series, function(one) values_of(figure, one, axis)))
+    (values - ends[1]) / (ends[2] - ends[1])
+  }
+  if (graphics::par("xlog") || graphics::par("ylog")) return("topright")
+  x <- at("x", graphics::par("usr")[1:2])
+  y <- at("y", graphics::par("usr")[3:4])
+  taken <- c(topright = sum(x > 0.6 & y > 0.6, na.rm = TRUE), topleft = sum(x < 0.4 & y > 0.6, na.rm = TRUE),
+             bottomright = sum(x > 0.6 & y < 0.4, na.rm = TRUE), bottomleft = sum(x < 0.4 & y < 0.4, na.rm = TRUE))
+  names(which.min(taken))
+}
+
+# ---- searches ----
+
+plot.kfe_search <- function(x, ...) {
+  found <- estimates_of(x)
+  found <- found[!is.na(found$mean), ]
+  if (nrow(found) == 0) stop_kfe("the search has no estimates to draw", "unsupported")
+  plot_estimates(found, attr(found, "metric"), ...)
+  invisible(x)
+}
+
+# What was estimated: data frame(label, mean, standard_error), best first for a search over candidates.
+estimates_of <- function(x) {
+  rows <- if (inherits(x, "kfe_tune")) x$json$ranking else if (inherits(x, "kfe_compare")) x$json$methods else x$json$settings
+  metric <- if (is.null(x$json[["metric"]])) names(x$json$metrics)[1] else x$json[["metric"]]
+  if (length(rows) == 0) rows <- list(list(label = x$json$method, metrics = x$json$metrics))
+  numbers <- function(row) if (is.null(row$metrics)) row else row$metrics[[metric]]
+  found <- data.frame(label = vapply(rows, label_of, ""),
+                      mean = vapply(rows, function(row) number_or_na(numbers(row)$mean), 0),
+                      standard_error = vapply(rows, function(row) number_or_na(numbers(row)$standard_error), 0))
+  structure(found, metric = metric)
+}
+
+label_of <- function(row) {
+  if (!is.null(row$candidate)) return(row$candidate)
+  if (!is.null(row$label)) return(row$label)
+  paste(names(row$setting), unlist(row$setting), sep = "=", collapse = ", ")
+}
+
+# One line for each estimate, the first on top, with a bar of one standard error to each side.
+plot_estimates <- function(found, metric, ...) {
+  count <- nrow(found)
+  height <- rev(seq_len(count))
+  error <- ifelse(is.na(found$standard_error), 0, found$standard_error)
+  room <- graphics::par(mai = pmax(graphics::par("mai"), c(0, 0.3 + max(graphics::strwidth(found$label, "inches")), 0, 0)))
+  on.exit(graphics::par(room))
+  defaults <- list(x = found$mean, y = height, xlim = range(found$mean - error, found$mean + error), ylim = c(0.5, count + 0.5), pch = 19,
+                   xlab = paste(metric, "\u00b1 standard error"), ylab = "", yaxt = "n")
   do.call(graphics::plot.default, utils::modifyList(defaults, list(...)))
-  add_legend(y)
-}
-
-plot_one_feature <- function(values, name, y, colours, ...) {
-  groups <- if (is_category(y) || is.logical(y)) as.factor(y) else NULL
-  height <- if (is.null(groups)) if (is.numeric(y)) y else rep(0, length(values)) else as.integer(groups)
-  defaults <- list(x = values, y = height, col = colours, pch = 19, xlab = name, ylab = if (is.numeric(y)) "target" else "",
-                   yaxt = if (is.null(groups)) "s" else "n")
-  do.call(graphics::plot.default, utils::modifyList(defaults, list(...)))
-  if (!is.null(groups)) graphics::axis(2, seq_along(levels(groups)), levels(groups), las = 1)
-}
-
-# Classes have the colours of the palette; numbers go from blue to red.
-score_colours <- function(y) {
-  if (is.null(y)) return(1)
-  if (is_category(y) || is.logical(y)) return(class_colours(as.factor(y))[as.integer(as.factor(y))])
-  shade <- grDevices::colorRampPalette(c("#2166ac", "#bbbbbb", "#b2182b"))(100)
-  values <- if (is.matrix(y)) y[, 1] else y
-  shade[cut(values, 100, labels = FALSE)]
-}
-
-class_colours <- function(groups) grDevices::hcl.colors(max(2L, nlevels(groups)), "Dark 3")
-
-add_legend <- function(y) {
-  if (!is_category(y) && !is.logical(y)) return(invisible())
-  groups <- as.factor(y)
-  graphics::legend("topright", legend = levels(groups), col = class_colours(groups), pch = 19, bty = "n")
-}
-
-plot_scree <- function(object, ...) {
-  records <- facts_of(object)$records
-  name <- intersect(c("eigenvalues", "singular-values", "variance"), names(records))
-  if (length(name) == 0)
-    stop_kfe(sprintf("a model of %s records no eigenvalues; it records %s", object$method, listed(names(records))), "unsupported")
-  plot_record(records[[name[1]]], name[1], "feature", object$method, ...)
-}
-
-PATHS <- c("objective", "alignment", "radius-margin", "loss", "residual")
-
-plot_path <- function(object, ...) {
-  records <- facts_of(object)$records
-  name <- intersect(PATHS, names(records))
-  if (length(name) == 0)
-    stop_kfe(sprintf("a model of %s records no path; it records %s", object$method, listed(names(records))), "unsupported")
-  plot_record(records[[name[1]]], name[1], "iteration", object$method, ...)
-}
-
-plot_record <- function(values, name, axis, title, ...) {
-  defaults <- list(x = seq_along(values), y = values, type = "b", pch = 19, xlab = axis, ylab = name, main = title)
-  do.call(graphics::plot.default, utils::modifyList(defaults, list(...)))
+  graphics::segments(found$mean - error, height, found$mean + error, height)
+  graphics::axis(2, height, found$label, las = 1)
 }

@@ -5,7 +5,8 @@
 describe_new <- function(object, newdata) {
   if (missing(newdata) || is.null(newdata))
     stop_kfe("newdata is missing; a model keeps no training data", "argument")
-  if (!is.null(object$terms) && !is_views(newdata)) newdata <- columns_for(object, newdata)
+  if (is_views(newdata) && is.null(names(object$schemas))) newdata <- frame_of_list(newdata)
+  if (!is.null(object$terms)) newdata <- columns_for(object, newdata)
   one_row <- is.numeric(newdata) && is.null(dim(newdata)) && identical(length(newdata), object$schemas[[1]]$cols)
   if (one_row) newdata <- matrix(newdata, nrow = 1)
   strings <- any(vapply(object$schemas, function(schema) schema$kind == "text", TRUE))
@@ -13,6 +14,14 @@ describe_new <- function(object, newdata) {
   if (identical(object$fills, FALSE))
     refuse_missing(data, "newdata", "fill it in, or fit the model with missing = \"mean\"")
   data
+}
+
+# A named list of columns where one table is expected.
+frame_of_list <- function(x) {
+  columns <- length(x) > 0 && !is.null(names(x)) && all(nzchar(names(x))) && all(vapply(x, is.atomic, TRUE)) &&
+    length(unique(lengths(x))) == 1
+  if (!columns) stop_kfe("newdata is a list, but the model was fitted on one table; give a data frame or a matrix")
+  data.frame(x, check.names = FALSE, stringsAsFactors = FALSE)
 }
 
 run_settings <- function(object) object$settings
@@ -25,6 +34,7 @@ row_labels <- function(newdata) {
 }
 
 kfe_transform <- function(object, newdata) {
+  object <- model_of(object)
   handle <- handle_of(object)
   data <- describe_new(object, newdata)
   features <- if (data$views[[1]]$rows == 0) matrix(0, 0, object$dim) else native("transform", run_settings(object), handle, data)
@@ -33,6 +43,7 @@ kfe_transform <- function(object, newdata) {
 }
 
 kfe_inverse <- function(object, features) {
+  object <- model_of(object)
   features <- as.matrix(features)
   if (!is.numeric(features)) stop_kfe("features must be numbers", "argument")
   storage.mode(features) <- "double"
@@ -45,6 +56,7 @@ kfe_inverse <- function(object, features) {
 TYPES <- c("features", "class", "response", "scores", "prob", "path")
 
 predict.kfe <- function(object, newdata, type = NULL, ...) {
+  refuse_unknown(names(list(...)), "predict", c("newdata", "type"))
   handle <- handle_of(object)
   type <- check_type(object, type)
   if (type == "features") return(kfe_transform(object, newdata))
@@ -59,7 +71,7 @@ check_type <- function(object, type) {
   if (is.null(type)) return(if (!object$predicts) "features" else if (object$task == "classify") "class" else "response")
   type <- one_string(type, "type")
   if (type == "raw") type <- "class"
-  if (!type %in% TYPES) stop_kfe(sprintf("type is one of %s, not \"%s\"", listed(TYPES), type), "argument")
+  type <- one_of(type, TYPES, "type")
   if (type != "features" && !object$predicts)
     stop_kfe(sprintf("the model gives features only; fit it with a learner, such as learner = \"svm\", for type = \"%s\"", type),
              "argument")
@@ -71,7 +83,7 @@ check_type <- function(object, type) {
 }
 
 # Class numbers of the library as a factor with the user's levels.
-as_classes <- function(object, numbers) factor(object$classes[numbers + 1], levels = object$levels)
+as_classes <- function(object, numbers) factor(object$classes[numbers + 1], levels = object$levels, ordered = isTRUE(object$ordered))
 
 answer_of <- function(object, type, found, labels) {
   if (type == "prob" || type == "scores") return(named_scores(object, found, type, labels))
@@ -118,6 +130,6 @@ no_predictions <- function(object, type) {
     ordered <- object$classes[order(match(object$classes, object$levels))]
     return(matrix(0, 0, length(ordered), dimnames = list(NULL, ordered)))
   }
-  if (classes && type == "class" || classes && type == "response") return(factor(character(), levels = object$levels))
+  if (classes && type == "class" || classes && type == "response") return(factor(character(), levels = object$levels, ordered = isTRUE(object$ordered)))
   if (type == "response") numeric() else matrix(0, 0, object$dim)
 }

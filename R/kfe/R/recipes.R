@@ -38,6 +38,7 @@ prep.step_kfe <- function(x, training, info = NULL, ...) {
   arguments <- c(list(as.data.frame(training)[columns], step_target(x, training, info), method = x$method), x$options)
   if (!is.null(x$num_comp)) arguments$dim <- x$num_comp
   x$model <- if (length(columns) > 0) do.call(kfe, arguments)
+  x$loadings <- if (!is.null(x$model)) feature_correlations(x$model, arguments[[1]])
   x$columns <- unname(columns)
   x$trained <- TRUE
   x
@@ -65,13 +66,26 @@ tidy.step_kfe <- function(x, ...) {
     terms <- if (x$trained) x$columns else recipes::sel2char(x$terms)
     count <- length(terms)
     return(tibble::tibble(terms = terms, value = rep(NA_real_, count), component = rep(NA_character_, count),
-                          id = rep(x$id, count)))
+                          type = rep(NA_character_, count), id = rep(x$id, count)))
   }
-  if (x$model$support > 0 || is.null(facts_of(x$model)$coefficients))
-    return(tibble::tibble(terms = x$columns, value = NA_real_, component = NA_character_, id = x$id))
-  weights <- coef(x$model)
+  linear <- is.null(x$loadings)
+  weights <- if (linear) coef(x$model) else x$loadings
   tibble::tibble(terms = rep(rownames(weights), ncol(weights)), value = as.vector(weights),
-                 component = rep(colnames(weights), each = nrow(weights)), id = x$id)
+                 component = rep(recipes::names0(ncol(weights), x$prefix), each = nrow(weights)),
+                 type = if (linear) "coefficient" else "correlation", id = x$id)
+}
+
+# Kernel methods have no coefficients on columns: the correlations of the columns with the features stand for them. A category
+# is a column of zeros and ones, as in the model.
+feature_correlations <- function(model, frame) {
+  if (model$support == 0 && !is.null(facts_of(model)$coefficients)) return(NULL)
+  columns <- do.call(cbind, lapply(names(frame), function(name) {
+    column <- frame[[name]]
+    if (is.ordered(column) || !is_category(column)) return(matrix(as.numeric(column), dimnames = list(NULL, name)))
+    words <- sort(unique(as.character(column)))
+    matrix(outer(as.character(column), words, "==") + 0, ncol = length(words), dimnames = list(NULL, paste(name, words, sep = "=")))
+  }))
+  suppressWarnings(stats::cor(columns, kfe_transform(model, frame), use = "pairwise.complete.obs")) # constant columns: NA
 }
 
 required_pkgs.step_kfe <- function(x, ...) "kfe"

@@ -3,7 +3,7 @@
 
 kfe_report <- function(object, file, train = NULL, test = NULL, y_train = NULL, y_test = NULL, ...) {
   source <- report_source(object, train, test, y_train, y_test)
-  native("report", source$settings, source, options_text(list(...)), NULL, path_of(file))
+  native("report", source$settings, source, checked_options(list(...), "report", names(formals(kfe_report))), NULL, path_of(file))
   invisible(object)
 }
 
@@ -12,7 +12,8 @@ kfe_figure <- function(object, figure, train = NULL, test = NULL, y_train = NULL
   if (!is.null(file)) file <- path_of(file)
   if (is.null(format)) format <- figure_format(file)
   source <- report_source(object, train, test, y_train, y_test)
-  drawn <- native("report", source$settings, source, options_text(list(...)), c(one_string(figure, "figure"), one_string(format, "format")),
+  options <- checked_options(list(...), "report", names(formals(kfe_figure)))
+  drawn <- native("report", source$settings, source, options, c(one_string(figure, "figure"), one_string(format, "format")),
                   file)
   if (is.null(file)) drawn else invisible(object)
 }
@@ -33,6 +34,9 @@ report_source <- function(object, train, test, y_train, y_test) {
       stop_kfe("the report of a search takes no data; for figures of its model, give the model: found$model", "argument")
     return(list(settings = list(), results = object$report, facts = facts))
   }
+  if (inherits(object, "kfe_tune") && is.null(train) && is.null(test))
+    stop_kfe("the result of kfe_tune is shown by plot(); for a report of its model, give data, as in test = ...", "argument")
+  object <- model_of(object)
   list(settings = run_settings(object), handle = handle_of(object), train = labelled(object, train, y_train),
        test = labelled(object, test, y_test), facts = facts)
 }

@@ -3,30 +3,28 @@
 
 kfe_cv <- function(x, ...) UseMethod("kfe_cv")
 
-kfe_cv.formula <- function(formula, data = NULL, ..., groups = NULL, weights = NULL) {
-  groups <- eval(substitute(groups), data, environment(formula))
-  weights <- eval(substitute(weights), data, environment(formula))
-  frame <- frame_of(formula, data)
-  result <- kfe_cv.default(frame$x, frame$y, ..., groups = groups, weights = weights)
-  if (!is.null(result$model)) result$model[c("terms", "xlevels")] <- frame[c("terms", "xlevels")]
-  result$call <- own_call(match.call(), "kfe_cv")
-  result
+kfe_cv.formula <- function(formula, data = NULL, ..., subset = NULL, groups = NULL, weights = NULL, na.action = NULL) {
+  given <- list(subset = substitute(subset), groups = substitute(groups), weights = substitute(weights))
+  frame <- frame_of(formula, data, given, na.action)
+  result <- kfe_cv.default(frame$x, frame$y, ..., groups = frame$groups, weights = frame$weights)
+  search_of_formula(result, frame, own_call(match.call(), "kfe_cv"))
 }
 
-kfe_cv.default <- function(x, y, ..., method, kernel = NULL, learner = NULL, grid = NULL, groups = NULL, weights = NULL,
+kfe_cv.default <- function(x, y = NULL, ..., method, kernel = NULL, learner = NULL, grid = NULL, groups = NULL, weights = NULL,
                            views = NULL, task = "auto", missing = "error", seed = NULL, threads = NULL, memory = NULL, device = NULL,
                            verbose = FALSE) {
   settings <- make_settings(seed, threads, memory, device, verbose)
   given <- split_options(list(...), "cv")
-  spec <- make_spec(if (!missing(method)) method, kernel, learner, given$rest)
+  spec <- make_spec(if (!missing(method)) method, kernel, learner, given$rest,
+                    c(names(formals(kfe_cv.default)), param_rows("cv")$name))
   problem <- make_problem(x, y, spec, views, task, missing, groups, weights)
   found <- native("search", settings, list(spec), grid_texts(grid), problem$data, options_text(given$options))
   report <- read_report(found[[1]])
-  structure(class = "kfe_cv", list(
+  structure(class = c("kfe_cv", "kfe_search"), list(
     call = own_call(match.call(), "kfe_cv"), metrics = metric_table(report$json$metrics), splits = split_table(report$json$splits),
     settings = setting_table(report$json$settings), best = unlist(report$json$best), text = report$text, json = report$json,
     report = report$raw,
-    model = if (!is.null(found[[2]])) new_kfe(found[[2]], NULL, problem, settings)
+    model = if (!is.null(found[[2]])) new_kfe(found[[2]], own_call(match.call(), "kfe_cv"), problem, settings)
   ))
 }
 
@@ -35,9 +33,18 @@ print.kfe_cv <- function(x, ...) {
   invisible(x)
 }
 
-kfe_compare <- function(x, y, specs, ..., grid = NULL, groups = NULL, weights = NULL, task = "auto", missing = "error",
-                        seed = NULL, threads = NULL, memory = NULL, device = NULL, verbose = FALSE) {
-  if (!is.list(specs) || length(specs) < 2)
+kfe_compare <- function(x, ...) UseMethod("kfe_compare")
+
+kfe_compare.formula <- function(formula, data = NULL, specs, ..., subset = NULL, groups = NULL, weights = NULL, na.action = NULL) {
+  given <- list(subset = substitute(subset), groups = substitute(groups), weights = substitute(weights))
+  frame <- frame_of(formula, data, given, na.action)
+  result <- kfe_compare.default(frame$x, frame$y, specs, ..., groups = frame$groups, weights = frame$weights)
+  search_of_formula(result, frame, own_call(match.call(), "kfe_compare"))
+}
+
+kfe_compare.default <- function(x, y = NULL, specs, ..., grid = NULL, groups = NULL, weights = NULL, task = "auto", missing = "error",
+                                seed = NULL, threads = NULL, memory = NULL, device = NULL, verbose = FALSE) {
+  if (base::missing(specs) || !is.list(specs) || length(specs) < 2)
     stop_kfe("specs is a list of at least two lists, such as list(list(method = \"koc\", learner = \"knn\"), ...)", "argument")
   settings <- make_settings(seed, threads, memory, device, verbose)
   made <- lapply(specs, function(spec) {
@@ -46,39 +53,38 @@ kfe_compare <- function(x, y, specs, ..., grid = NULL, groups = NULL, weights = 
     make_spec(spec$method, spec$kernel, spec$learner, own)
   })
   problem <- make_problem(x, y, made[[1]], NULL, task, missing, groups, weights)
-  found <- native("search", settings, made, grid_texts(grid), problem$data, options_text(list(...)))
+  options <- checked_options(list(...), "compare", names(formals(kfe_compare.default)))
+  found <- native("search", settings, made, grid_texts(grid), problem$data, options)
   report <- read_report(found[[1]])
-  structure(class = "kfe_compare", list(call = match.call(), text = report$text, json = report$json, report = report$raw))
+  structure(class = c("kfe_compare", "kfe_search"), list(call = own_call(match.call(), "kfe_compare"), text = report$text, json = report$json, report = report$raw))
 }
 
 print.kfe_compare <- print.kfe_cv
 
 kfe_tune <- function(x, ...) UseMethod("kfe_tune")
 
-kfe_tune.formula <- function(formula, data = NULL, ..., weights = NULL) {
-  weights <- eval(substitute(weights), data, environment(formula))
-  frame <- frame_of(formula, data)
-  result <- kfe_tune.default(frame$x, frame$y, ..., weights = weights)
-  if (!is.null(result$model)) result$model[c("terms", "xlevels")] <- frame[c("terms", "xlevels")]
-  result$call <- own_call(match.call(), "kfe_tune")
-  result
+kfe_tune.formula <- function(formula, data = NULL, ..., subset = NULL, groups = NULL, weights = NULL, na.action = NULL) {
+  given <- list(subset = substitute(subset), groups = substitute(groups), weights = substitute(weights))
+  frame <- frame_of(formula, data, given, na.action)
+  result <- kfe_tune.default(frame$x, frame$y, ..., groups = frame$groups, weights = frame$weights)
+  search_of_formula(result, frame, own_call(match.call(), "kfe_tune"))
 }
 
-kfe_tune.default <- function(x, y, ..., time = 60, trials = 0, task = "auto", missing = "error", groups = NULL, weights = NULL,
+kfe_tune.default <- function(x, y = NULL, ..., time = 60, trials = 0, task = "auto", missing = "error", groups = NULL, weights = NULL,
                              seed = NULL, threads = NULL, memory = NULL, device = NULL, verbose = FALSE) {
   settings <- make_settings(seed, threads, memory, device, verbose)
   problem <- make_problem(x, y, list(method = NULL, kernels = character()), NULL, task, missing, groups, weights)
   options <- c(list(time = if (is.null(time)) "none" else time, trials = trials), list(...))
-  found <- native("tune", settings, problem$data, options_text(options))
+  found <- native("tune", settings, problem$data, checked_options(options, "tune", names(formals(kfe_tune.default))))
   json <- parse_json(found[[1]])
-  structure(class = "kfe_tune", list(
+  structure(class = c("kfe_tune", "kfe_search"), list(
     call = own_call(match.call(), "kfe_tune"), best = json$best, honest = json$honest, ranking = ranking_table(json$ranking), json = json,
-    model = new_kfe(found[[2]], NULL, problem, settings)
+    model = new_kfe(found[[2]], own_call(match.call(), "kfe_tune"), problem, settings)
   ))
 }
 
 print.kfe_tune <- function(x, ...) {
-  cat("Best of", nrow(x$ranking), "candidates:\n")
+  cat("Best of", sum(x$ranking$fits > 0), "candidates that were tried:\n")
   print(x$model)
   metrics <- x$honest$metrics
   if (length(metrics) > 0) {
@@ -89,6 +95,7 @@ print.kfe_tune <- function(x, ...) {
 }
 
 kfe_evaluate <- function(object, newdata, y = NULL, ..., weights = NULL) {
+  object <- model_of(object)
   if (!object$predicts) check_type(object, "response")
   if (is.null(y)) y <- target_in(object, newdata)
   if (is.null(y)) stop_kfe("y is missing, and newdata does not have the target of the model's formula", "argument")
@@ -96,7 +103,8 @@ kfe_evaluate <- function(object, newdata, y = NULL, ..., weights = NULL) {
   task <- if (object$task == "classify") "classify" else "regress"
   data$weights <- check_weights(weights, data$views[[1]]$rows)
   found <- add_target(data, y, data$views[[1]]$rows, task, NULL)
-  json <- parse_json(native("evaluate", run_settings(object), handle_of(object), found$data, options_text(list(...)))[[1]])
+  options <- checked_options(list(...), "evaluate", names(formals(kfe_evaluate)))
+  json <- parse_json(native("evaluate", run_settings(object), handle_of(object), found$data, options)[[1]])
   metrics <- unlist(json$metrics)
   structure(metrics, class = "kfe_evaluation", json = json)
 }
@@ -143,6 +151,7 @@ number_or_na <- function(value) if (is.null(value)) NA_real_ else as.numeric(val
 
 metric_table <- function(metrics) {
   data.frame(metric = names(metrics), mean = vapply(metrics, function(m) number_or_na(m$mean), 0, USE.NAMES = FALSE),
+             standard_error = vapply(metrics, function(m) number_or_na(m$standard_error), 0, USE.NAMES = FALSE),
              sd = vapply(metrics, function(m) number_or_na(m$sd), 0, USE.NAMES = FALSE), stringsAsFactors = FALSE)
 }
 

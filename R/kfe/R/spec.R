@@ -35,8 +35,9 @@ as_texts <- function(params) {
 check_named <- function(params) {
   unnamed <- which(if (is.null(names(params))) rep(TRUE, length(params)) else !nzchar(names(params)))
   if (length(unnamed) > 0)
-    stop_kfe(sprintf("an argument without a name, %s; parameters are given by name, such as dim = 2",
-                     shown(params[[unnamed[1]]])), "argument")
+    stop_kfe(sprintf("an argument without a name, %s; arguments after the data are given by name, such as %s = %s",
+                     shown(params[[unnamed[1]]]), if (is.character(params[[unnamed[1]]])) "method" else "dim",
+                     if (is.character(params[[unnamed[1]]])) shown(params[[unnamed[1]]]) else "2"), "argument")
 }
 
 # Options as "key=value,key=value"; NULL if there are none.
@@ -81,15 +82,20 @@ parse_learner <- function(learner) {
 }
 
 # Divides named parameters among the method (with the options of the fit), the learner and the kernels, in this order. A
-# name that none of them has goes to the method, and the library says what it has.
-divide_params <- function(params, method, kernels, learner) {
+# name that is like none of theirs goes to the method, and the library says what it has.
+divide_params <- function(params, method, kernels, learner, also) {
   check_named(params)
   named <- function(rows) c(rows$name, r_name(rows$alias[!is.na(rows$alias)]))
   given <- r_name(library_name(names(params)))
-  own <- given %in% c(named(entry_params("method", method)), named(param_rows("fit")))
-  learners <- !own & !is.null(learner) & given %in% if (is.null(learner)) character() else named(entry_params("learner", learner))
+  of_method <- named(entry_params("method", method))
+  own <- given %in% c(of_method, named(param_rows("fit")))
+  of_learner <- if (is.null(learner)) character() else named(entry_params("learner", learner))
+  learners <- !own & given %in% of_learner
   of_kernels <- unique(unlist(lapply(kernel_name(kernels), function(k) named(entry_params("kernel", k)))))
   kernel <- !own & !learners & given %in% of_kernels
+  unknown <- names(params)[!own & !learners & !kernel]
+  if (!is.na(find_entry("method", method)$name))
+    refuse_similar(unknown, c(of_method, named(param_rows("fit")), of_learner, of_kernels, also))
   list(method = params[!learners & !kernel], learner = params[learners], kernel = params[kernel])
 }
 
@@ -108,14 +114,16 @@ default_kernel <- function(method) {
   if (is.na(kernel)) character() else kernel
 }
 
-make_spec <- function(method, kernel, learner, params) {
+# `also`: names that the caller takes beside the parameters, for suggestions.
+make_spec <- function(method, kernel, learner, params, also = names(formals(kfe.default))) {
+  check_named(params)
   if (missing(method) || is.null(method))
     stop_kfe("method is missing, such as method = \"koc\"; kfe_methods() lists them", "argument")
   method <- library_name(one_string(method, "method"))
   learner <- parse_learner(learner)
   kernels <- kernel_texts(kernel)
   known <- if (length(kernels) > 0) kernels else default_kernel(method)
-  parts <- divide_params(params, method, known, learner$name)
+  parts <- divide_params(params, method, known, learner$name, also)
   if (length(parts$kernel) > 0) kernels <- add_to_kernels(known, parts$kernel)
   of_learner <- c(if (!is.null(learner$params) && nzchar(learner$params)) learner$params, options_text(parts$learner))
   list(method = method, params = as_texts(parts$method), kernels = kernels, learner = learner$name,

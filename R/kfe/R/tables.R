@@ -64,20 +64,21 @@ table_or_params <- function(rows, table, name) {
   if (is.null(name)) return(rows)
   place <- match(one_string(name, "name"), rows$name)
   if (is.na(place))
-    stop_kfe(sprintf("there is no %s \"%s\"; kfe_%ss() lists them", table, name, table), "argument")
+    stop_kfe(sprintf("there is no %s \"%s\"%s; kfe_%ss() lists them", table, name, suggestion(name, rows$name), table), "argument")
   param_rows(table, place - 1L)
 }
 
 kfe_options <- function(of = c("fit", "cv", "compare", "tune", "evaluate", "explain", "report")) {
-  param_rows(match.arg(of))
+  if (missing(of)) of <- "fit"
+  param_rows(one_of(one_string(of, "of"), eval(formals(kfe_options)$of), "of"))
 }
 
 kfe_version <- function() .Call(routines$version)
 
-kfe_generate <- function(name, ..., seed = NULL) {
+kfe_generate <- function(generator, ..., seed = NULL) {
   known <- entries("generator")
-  if (missing(name)) return(known[c("name", "summary", "formula")])
-  found <- native("generate", make_settings(seed = seed), one_string(name, "name"), options_text(list(...)))
+  if (missing(generator)) return(known[c("name", "summary", "formula")])
+  found <- native("generate", make_settings(seed = seed), one_string(generator, "generator"), options_text(list(...)))
   x <- found$x
   if (!anyNA(found$names)) colnames(x) <- found$names
   frame <- as.data.frame(x)

@@ -10,7 +10,7 @@ check_target <- function(y, rows) {
   if (!is.factor(y) && !is.character(y) && !is.logical(y) && !is.numeric(y))
     stop_kfe(sprintf("y is %s; it must be a factor, strings or numbers", article(class(y)[1])), "argument")
   count <- if (is.matrix(y)) nrow(y) else length(y)
-  if (count != rows) stop_kfe(sprintf("y has %d values, but x has %d rows", count, rows))
+  if (count != rows) stop_kfe(sprintf("y has %s, but x has %s", counted(count, "value"), counted(rows, "row")))
   gaps <- if (is.matrix(y)) !stats::complete.cases(y) else is.na(y)
   if (any(gaps))
     stop_kfe(sprintf("y has a missing value in row %d; remove such rows, or use missing = \"drop\"", which(gaps)[1]))
@@ -19,8 +19,7 @@ check_target <- function(y, rows) {
 
 # Whether y is classes. A method that takes no real targets takes numbers as classes.
 is_classes <- function(y, task, method) {
-  task <- one_string(task, "task")
-  if (!task %in% TASKS) stop_kfe(sprintf("task is one of %s, not \"%s\"", listed(TASKS), task), "argument")
+  task <- one_of(one_string(task, "task"), TASKS, "task")
   textual <- is.factor(y) || is.character(y) || is.logical(y)
   if (task == "regress" && textual) stop_kfe("task = \"regress\" needs numbers as y, not classes")
   if (task != "auto") return(task == "classify")
@@ -40,7 +39,7 @@ add_target <- function(data, y, rows, task, method) {
     if (is.matrix(y)) stop_kfe("y has several columns, which are real targets, not classes")
     data$labels <- enc2utf8(label_texts(y))
     levels <- if (is.factor(y)) levels(y) else NULL
-    return(list(data = data, target = list(classes = TRUE, levels = levels)))
+    return(list(data = data, target = list(classes = TRUE, levels = levels, ordered = is.ordered(y))))
   }
   data$targets <- if (is.matrix(y)) y else matrix(as.numeric(y), ncol = 1)
   list(data = data, target = list(classes = FALSE, names = colnames(y)))

@@ -159,9 +159,9 @@ static kfe_status kernels_of(rkfe_session *s, const kfe_model *model, SEXP kerne
 
 static SEXP facts_of(const kfe_model *model, SEXP kernels)
 {
-    static const char *const names[] = {"method",  "learner",      "calibration", "outputs", "task",
-                                        "dim",     "support_size", "kernels",     "classes", "views",
-                                        "records", "coefficients", "offset",      "support", ""};
+    static const char *const names[] = {
+        "method",  "learner", "calibration", "outputs",      "task",   "dim",     "support_size", "kernels",
+        "classes", "views",   "records",     "coefficients", "offset", "support", "plain",        ""};
     SEXP list = PROTECT(Rf_mkNamed(VECSXP, (const char **)names));
     int64_t classes = kfe_model_class_count(model);
     int64_t dim = kfe_model_dim(model);
@@ -181,6 +181,8 @@ static SEXP facts_of(const kfe_model *model, SEXP kernels)
     SET_VECTOR_ELT(list, 11, coefficients_of(model));
     SET_VECTOR_ELT(list, 12, numbers(kfe_model_offset(model), dim));
     SET_VECTOR_ELT(list, 13, support_of(model));
+    SET_VECTOR_ELT(list, 14,
+                   kfe_model_plain_learner(model) ? rkfe_utf8(kfe_model_plain_learner(model)) : R_NilValue);
     UNPROTECT(1);
     return list;
 }

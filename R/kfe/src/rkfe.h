@@ -131,5 +131,9 @@ SEXP rkfe_data_to_r(rkfe_session *s);
 SEXP rkfe_entries(SEXP table);
 SEXP rkfe_params(SEXP table, SEXP index);
 SEXP rkfe_version(void);
+SEXP rkfe_let_threads_sleep(void);
+/* The core that OPENBLAS_CORETYPE should name, or NA. */
+SEXP rkfe_blas_advice(void);
+SEXP rkfe_shown(SEXP names);
 
 #endif

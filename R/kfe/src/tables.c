@@ -118,6 +118,34 @@ SEXP rkfe_version(void)
 
 /* ---- small calls ---- */
 
+SEXP rkfe_let_threads_sleep(void)
+{
+    kfe_let_threads_sleep();
+    return R_NilValue;
+}
+
+SEXP rkfe_blas_advice(void)
+{
+    return rkfe_utf8(kfe_blas_advice());
+}
+
+/* Names as they may be printed: a terminal would obey the control characters of a file. */
+SEXP rkfe_shown(SEXP names)
+{
+    R_xlen_t count = Rf_xlength(names);
+    SEXP shown = PROTECT(Rf_allocVector(STRSXP, count));
+
+    for (R_xlen_t k = 0; k < count; k++) {
+        const char *name = Rf_translateCharUTF8(STRING_ELT(names, k));
+        size_t size = kfe_escape(name, NULL, 0) + 1;
+        char *text = R_alloc(size, 1);
+        kfe_escape(name, text, size);
+        SET_STRING_ELT(shown, k, Rf_mkCharCE(text, CE_UTF8));
+    }
+    UNPROTECT(1);
+    return shown;
+}
+
 /* Whether numbers are classes (TRUE) or real values, as the command line decides. */
 SEXP rkfe_guess(SEXP settings, SEXP values)
 {

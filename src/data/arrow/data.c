@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/utf8.h"
 #include "data/arrow/arrow.h"
-#include "data/columns.h"
 #include "data/read/pick.h"
-#include "data/utf8.h"
+#include "data/table/columns.h"
 
 static const char shown[] = "the Arrow table";
 
@@ -156,6 +156,7 @@ static kfe_status take_label(gather *g)
     labels->nominal = column->index != NULL;
     labels->present = 1;
     labels->column = j + 1;
+    labels->place = kfe_i_picks_label_place(&g->picks);
     KFE_STRDUP(g->ctx, labels->name, column->name);
     KFE_TRY(visit_column(g, j, visit_label, labels));
 cleanup:

@@ -161,7 +161,7 @@ kfe_status kfe_i_arrow_open(kfe_context *ctx, struct ArrowArrayStream *stream, k
     KFE_TRY(take_schema(out));
     while (!ended) {
         KFE_TRY(take_chunk(out, stream, &ended));
-        KFE_TRY(kfe_i_checkpoint(ctx, "reading an Arrow stream", out->rows, 0));
+        KFE_TRY(kfe_i_progress(ctx, "reading an Arrow stream", out->rows, 0));
     }
 cleanup:
     return status;

@@ -15,7 +15,7 @@
 
 #include "core/memory.h"
 #include "data/generate/generated.h"
-#include "data/scale.h"
+#include "data/prepare/scale.h"
 
 struct sma_settings {
     int64_t n, features, relevant;

@@ -3,60 +3,49 @@
 #include "data/packing/packing.h"
 
 #include <string.h>
-#include <strings.h>
 
-#ifdef KFE_HAS_XZ
-#define XZ_CODEC &kfe_i_xz_codec
-#else
-#define XZ_CODEC NULL
-#endif
-#ifdef KFE_HAS_ZSTD
-#define ZSTD_CODEC &kfe_i_zstd_codec
-#else
-#define ZSTD_CODEC NULL
-#endif
+#include "core/text.h"
 
-static const kfe_i_packing_info packings[] = {
-    [KFE_PACKING_GZIP] = {"gzip", "gz", "\x1f\x8b", 2, "gunzip", NULL, NULL},
-    [KFE_PACKING_XZ] = {"xz", "xz", "\xfd\x37\x7a\x58\x5a\x00", 6, "unxz", "liblzma-dev", XZ_CODEC},
-    [KFE_PACKING_ZSTD] = {"Zstandard", "zst", "\x28\xb5\x2f\xfd", 4, "unzstd", "libzstd-dev", ZSTD_CODEC},
-};
-enum { FIRST = KFE_PACKING_GZIP, LAST = KFE_PACKING_ZSTD };
+#define KFE_PACKING(identifier) extern const kfe_i_packing kfe_i_packing_##identifier;
+#include "data/packing/packings.def"
+#undef KFE_PACKING
 
-const kfe_i_packing_info *kfe_i_packing_find(kfe_i_packing packing)
+const kfe_i_packing *kfe_i_packing_at(int index)
 {
-    return &packings[packing];
+#define KFE_PACKING(identifier) &kfe_i_packing_##identifier,
+    static const kfe_i_packing *const packings[] = {
+#include "data/packing/packings.def"
+    };
+#undef KFE_PACKING
+    return index >= 0 && index < (int)(sizeof packings / sizeof *packings) ? packings[index] : NULL;
 }
 
-int kfe_i_packing_is_available(kfe_i_packing packing)
+const kfe_i_packing *kfe_i_packing_recognise(const unsigned char *bytes, int64_t count, int *unsure)
 {
-    return packing == KFE_PACKING_NONE || packing == KFE_PACKING_GZIP || packings[packing].codec != NULL;
-}
+    const kfe_i_packing *packing;
 
-kfe_i_packing kfe_i_packing_recognise(const unsigned char *bytes, int64_t count, int *unsure)
-{
     *unsure = 0;
-    for (int k = FIRST; k <= LAST; k++) {
-        int64_t length = packings[k].magic_length;
-        int64_t common = count < length ? count : length;
-        if (common > 0 && memcmp(bytes, packings[k].magic, (size_t)common) != 0)
+    for (int k = 0; (packing = kfe_i_packing_at(k)) != NULL; k++) {
+        int64_t common = count < packing->magic_length ? count : packing->magic_length;
+        if (common > 0 && memcmp(bytes, packing->magic, (size_t)common) != 0)
             continue;
-        if (common == length)
-            return (kfe_i_packing)k;
+        if (common == packing->magic_length)
+            return packing;
         *unsure = 1;
     }
-    return KFE_PACKING_NONE;
+    return NULL;
 }
 
-kfe_i_packing kfe_i_packing_of_path(const char *path, size_t *length)
+const kfe_i_packing *kfe_i_packing_of_path(const char *path, size_t *length)
 {
     const char *dot = strrchr(path, '.');
+    const kfe_i_packing *packing;
 
     *length = 0;
-    for (int k = FIRST; dot && dot > path && k <= LAST; k++)
-        if (strcasecmp(dot + 1, packings[k].extension) == 0) {
+    for (int k = 0; dot && dot > path && (packing = kfe_i_packing_at(k)) != NULL; k++)
+        if (kfe_i_is_word(dot + 1, dot + strlen(dot), packing->extension)) {
             *length = strlen(dot);
-            return (kfe_i_packing)k;
+            return packing;
         }
-    return KFE_PACKING_NONE;
+    return NULL;
 }

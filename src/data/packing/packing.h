@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recognise compressed files, and pack or unpack them with the codecs that the build has. */
+/* Recognise compressed files, and pack or unpack them. To add a compression, write a file that ends in a kfe_i_packing and list it in
+ * packings.def. */
 #ifndef KFE_DATA_PACKING_PACKING_H
 #define KFE_DATA_PACKING_PACKING_H
 
 #include "core/context.h"
 
-typedef enum kfe_i_packing {
-    KFE_PACKING_NONE,
-    KFE_PACKING_GZIP,
-    KFE_PACKING_XZ,
-    KFE_PACKING_ZSTD,
-    KFE_PACKING_DEFLATE /* a raw stream inside a zip archive; never a whole file */
-} kfe_i_packing;
-
 typedef enum kfe_i_codec_result {
     KFE_CODEC_GOES_ON,
     KFE_CODEC_ENDED,     /* the stream is complete */
-    KFE_CODEC_DAMAGED,   /* these bytes are no such stream */
+    KFE_CODEC_DAMAGED,   /* the bytes are not such a stream */
     KFE_CODEC_NO_MEMORY, /* the context has refused an allocation */
     KFE_CODEC_TOO_LARGE  /* the stream asks for a larger window than the library allows */
 } kfe_i_codec_result;
@@ -31,7 +24,15 @@ typedef struct kfe_i_codec_io {
     int64_t out_size;
 } kfe_i_codec_io;
 
-typedef struct kfe_i_codec {
+typedef struct kfe_i_packing {
+    const char *name;      /* "xz" */
+    const char *extension; /* "xz", without the dot */
+    const char *magic;     /* the first bytes of a file */
+    int64_t magic_length;
+    const char *unpacker; /* the command that unpacks such a file */
+    const char *package;  /* what a build needs; NULL: nothing */
+
+    /* NULL where the build lacks the library */
     kfe_i_codec_result (*begin_unpacking)(kfe_context *ctx, void **state);
     /* Prepares for the next stream of the same file. */
     kfe_i_codec_result (*unpack_next)(void *state);
@@ -42,27 +43,17 @@ typedef struct kfe_i_codec {
     /* KFE_CODEC_ENDED: everything that the action asks for has been written to io->out. */
     kfe_i_codec_result (*pack)(void *state, kfe_i_codec_io *io, kfe_i_codec_action action);
     void (*end_packing)(void *state);
-} kfe_i_codec;
+} kfe_i_packing;
 
-typedef struct kfe_i_packing_info {
-    const char *name;      /* "xz" */
-    const char *extension; /* "xz", without the dot */
-    const char *magic;     /* the first bytes of a file */
-    int64_t magic_length;
-    const char *unpacker;     /* the command that unpacks such a file */
-    const char *package;      /* what a build needs; NULL: nothing */
-    const kfe_i_codec *codec; /* NULL: zlib, or not in this build */
-} kfe_i_packing_info;
+/* NULL past the end. */
+const kfe_i_packing *kfe_i_packing_at(int index);
+/* What the first bytes of a file say; NULL: it is not compressed. *unsure: with more bytes the answer might change. */
+const kfe_i_packing *kfe_i_packing_recognise(const unsigned char *bytes, int64_t count, int *unsure);
+/* The compression that the extension of a path names, or NULL; *length is that of the extension with its dot, or 0. */
+const kfe_i_packing *kfe_i_packing_of_path(const char *path, size_t *length);
 
-/* KFE_PACKING_GZIP to KFE_PACKING_ZSTD. */
-const kfe_i_packing_info *kfe_i_packing_find(kfe_i_packing packing);
-/* Whether this build can read and write the compression. */
-int kfe_i_packing_is_available(kfe_i_packing packing);
-/* What the first bytes of a file say. *unsure: with more bytes the answer might change. */
-kfe_i_packing kfe_i_packing_recognise(const unsigned char *bytes, int64_t count, int *unsure);
-/* The compression that the extension of a path names; *length is that of the extension with its dot, or 0. */
-kfe_i_packing kfe_i_packing_of_path(const char *path, size_t *length);
-
-extern const kfe_i_codec kfe_i_xz_codec, kfe_i_zstd_codec;
+extern const kfe_i_packing kfe_i_packing_gzip;
+/* A raw stream inside a zip archive, never a whole file. */
+extern const kfe_i_packing kfe_i_packing_deflate;
 
 #endif

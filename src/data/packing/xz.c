@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The codec of .xz files by liblzma, for packing.c. Its memory is the context's, so that the limit holds for it too. */
+/* .xz files by liblzma. Its memory is the context's, so that the limit holds for it too. */
+#include "data/packing/packing.h"
+
 #ifdef KFE_HAS_XZ
 #include <lzma.h>
 #include <string.h>
 
 #include "core/memory.h"
-#include "data/packing/packing.h"
 
 typedef struct xz {
     kfe_context *ctx;
@@ -115,8 +116,16 @@ static void end(void *state)
     lzma_end(&ended->stream);
     kfe_i_free(ended->ctx, ended);
 }
+#endif
 
-const kfe_i_codec kfe_i_xz_codec = {
+const kfe_i_packing kfe_i_packing_xz = {
+    .name = "xz",
+    .extension = "xz",
+    .magic = "\xfd\x37\x7a\x58\x5a\x00",
+    .magic_length = 6,
+    .unpacker = "unxz",
+    .package = "liblzma-dev",
+#ifdef KFE_HAS_XZ
     .begin_unpacking = begin_unpacking,
     .unpack_next = unpack_next,
     .unpack = unpack,
@@ -124,7 +133,5 @@ const kfe_i_codec kfe_i_xz_codec = {
     .begin_packing = begin_packing,
     .pack = pack,
     .end_packing = end,
-};
-#else
-typedef int kfe_i_without_xz;
 #endif
+};

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The codec of Zstandard files by libzstd, for packing.c. Its memory is the context's, so that the limit holds for it too. */
+/* Zstandard files by libzstd. Its memory is the context's, so that the limit holds for it too. */
+#include "data/packing/packing.h"
+
 #ifdef KFE_HAS_ZSTD
 #define ZSTD_STATIC_LINKING_ONLY /* contexts with allocators of ours */
 #include <zstd.h>
 #include <zstd_errors.h>
 
 #include "core/memory.h"
-#include "data/packing/packing.h"
 
 typedef struct zstd {
     kfe_context *ctx;
@@ -112,8 +113,16 @@ static void end(void *state)
     ZSTD_freeCCtx(ended->encoder);
     kfe_i_free(ended->ctx, ended);
 }
+#endif
 
-const kfe_i_codec kfe_i_zstd_codec = {
+const kfe_i_packing kfe_i_packing_zstd = {
+    .name = "Zstandard",
+    .extension = "zst",
+    .magic = "\x28\xb5\x2f\xfd",
+    .magic_length = 4,
+    .unpacker = "unzstd",
+    .package = "libzstd-dev",
+#ifdef KFE_HAS_ZSTD
     .begin_unpacking = begin_unpacking,
     .unpack_next = unpack_next,
     .unpack = unpack,
@@ -121,7 +130,5 @@ const kfe_i_codec kfe_i_zstd_codec = {
     .begin_packing = begin_packing,
     .pack = pack,
     .end_packing = end,
-};
-#else
-typedef int kfe_i_without_zstd;
 #endif
+};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A buffer over a text source that holds whole lines; the readers of text formats scan it. */
-#define _GNU_SOURCE /* memrchr */
 #include "data/read/block.h"
 
 #include <string.h>
@@ -29,8 +28,11 @@ int64_t kfe_i_block_line(const kfe_i_block *block, const char *place)
 
 const char *kfe_i_block_lines_end(const kfe_i_block *block)
 {
-    const char *last = memrchr(block->bytes, '\n', (size_t)block->length);
-    return last ? last + 1 : block->bytes;
+    const char *end = block->bytes + block->length;
+
+    while (end > block->bytes && end[-1] != '\n')
+        end--;
+    return end;
 }
 
 const char *kfe_i_block_some_lines_end(const kfe_i_block *block, int64_t most)
@@ -199,7 +201,7 @@ void kfe_i_lines_close(kfe_i_lines *lines)
 /* Drops the lines that were walked through, and reads more. */
 static kfe_status read_on(kfe_i_lines *lines)
 {
-    kfe_status status = kfe_i_source_checkpoint(lines->block.source);
+    kfe_status status = kfe_i_source_progress(lines->block.source);
 
     if (status != KFE_OK)
         return status;

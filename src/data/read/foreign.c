@@ -98,7 +98,7 @@ static int begins(const char *head, int64_t length, const char *bytes, int64_t c
     return length >= count && memcmp(head, bytes, (size_t)count) == 0;
 }
 
-/* The first entry of a zip file; NumPy's archives hold arrays called NAME.npy. */
+/* By the first entry of a zip file. */
 static const char *zip_kind(const char *head, int64_t length, const char **advice)
 {
     enum { NAME = 30 }; /* where the name of the first entry begins; its length is two bytes at 26 */
@@ -110,8 +110,6 @@ static const char *zip_kind(const char *head, int64_t length, const char **advic
     name = head + NAME;
     name_length = (unsigned char)head[26] + 256 * (unsigned char)head[27];
     name_length = name_length < length - NAME ? name_length : length - NAME;
-    if (name_length >= 4 && memcmp(name + name_length - 4, ".npy", 4) == 0)
-        return NULL;
     *advice = SAVE_AS_CSV;
     if (begins(name, name_length, "[Content_Types].xml", 19) || begins(name, name_length, "xl/", 3) ||
         begins(name, name_length, "_rels/", 6) || begins(name, name_length, "docProps/", 9))

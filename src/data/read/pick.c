@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Columns of arrays that the user drops, selects, or takes as names, groups or weights of the rows, by number or name; for the
  * readers of arrays and for Arrow tables. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/memory.h"
-#include "data/columns.h"
 #include "data/read/pick.h"
+#include "data/table/columns.h"
 
 void kfe_i_picks_free(kfe_context *ctx, kfe_i_picks *picks)
 {
@@ -15,21 +14,73 @@ void kfe_i_picks_free(kfe_context *ctx, kfe_i_picks *picks)
     memset(picks, 0, sizeof *picks);
 }
 
-int kfe_i_guess_label(const kfe_i_read_settings *settings, int64_t count, const unsigned char *removed,
-                      int64_t *label)
+/* The column number `place` of those that are left, from 0. */
+static int64_t column_left(int64_t count, const unsigned char *removed, int64_t place)
 {
-    int64_t kept = 0;
-    int64_t last = -1;
-
-    if (strcmp(settings->label, "auto") != 0 && strcmp(settings->label, "last") != 0)
-        return 0;
     for (int64_t j = 0; j < count; j++)
-        if (!removed[j]) {
-            kept++;
-            last = j;
-        }
-    *label = settings->columns == kept ? -1 : last;
-    return 1;
+        if (!removed[j] && place-- == 0)
+            return j;
+    return -1;
+}
+
+static kfe_status refuse_place(kfe_context *ctx, const char *file, const kfe_i_label_place *place,
+                               int64_t count)
+{
+    if (place->before < 0)
+        return kfe_i_fail(
+            ctx, KFE_EINPUT,
+            "%s: an older kfe wrote the model, which does not say whether the label is the first "
+            "or the last column of a table; give {label=first}, {label=last} or {label=none}",
+            file);
+    return kfe_i_fail(ctx, KFE_EINPUT,
+                      "%s: the label was column %lld of %lld in the file that the model was fitted on, but "
+                      "this file has %lld columns; say which one is the label with {label}, or {label=none}",
+                      file, (long long)place->column, (long long)place->columns, (long long)count);
+}
+
+/* The label of a table that is read for a model and has one column more than the features. A header that the model cannot know, since
+ * its training file had none, makes the place doubtful. */
+static kfe_status place_label(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
+                              int64_t count, char *const *names, const unsigned char *removed, int64_t *label)
+{
+    const kfe_i_label_place *place = &settings->expected->label_place;
+    int at_same_column = place->columns == count && !removed[place->column - 1];
+    int is_last = place->before >= settings->columns;
+
+    if (place->before < 0 || (settings->select[0] && !at_same_column && !is_last))
+        return refuse_place(ctx, file, place, count);
+    *label = at_same_column ? place->column - 1 : column_left(count, removed, place->before);
+    if (names && !is_last)
+        kfe_i_log(ctx, KFE_LOG_WARNING,
+                  "%s: column %lld ('%.100s') is taken as the label, since that is where the label of the "
+                  "training file stood, which had no names; use {label} if it is another one",
+                  file, (long long)*label + 1, names[*label]);
+    return KFE_OK;
+}
+
+kfe_status kfe_i_guess_label(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
+                             int64_t count, char *const *names, const unsigned char *removed, int64_t *label)
+{
+    int automatic = strcmp(settings->label, "auto") == 0;
+    int64_t kept = 0;
+
+    for (int64_t j = 0; j < count; j++)
+        kept += !removed[j];
+    if (kept == settings->columns && settings->expected && !automatic)
+        return kfe_i_fail(ctx, KFE_EINPUT,
+                          "%s: {label=%s} takes a column as the label, but the model needs all %lld columns "
+                          "as features; leave {label} out, or use {label=none}",
+                          file, settings->label, (long long)kept);
+    if (!automatic && strcmp(settings->label, "last") != 0)
+        return KFE_OK;
+    if (kept == settings->columns)
+        *label = -1;
+    else if (automatic && settings->expected && settings->expected->label_place.column > 0 &&
+             kept == settings->columns + 1)
+        return place_label(ctx, file, settings, count, names, removed, label);
+    else
+        *label = column_left(count, removed, kept - 1);
+    return KFE_OK;
 }
 
 kfe_status kfe_i_check_uses(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
@@ -54,6 +105,15 @@ kfe_status kfe_i_check_uses(kfe_context *ctx, const char *file, const kfe_i_read
     return KFE_OK;
 }
 
+/* Of several views the column may be in another file. */
+static kfe_status find_column(kfe_context *ctx, kfe_i_column_list *columns,
+                              const kfe_i_read_settings *settings, const char *parameter, const char *given,
+                              int64_t *out)
+{
+    columns->parameter = parameter;
+    return given[0] ? kfe_i_columns_find(ctx, columns, given, settings->is_one_of_several, out) : KFE_OK;
+}
+
 static kfe_status mark_removed(kfe_context *ctx, kfe_i_column_list *columns,
                                const kfe_i_read_settings *settings, kfe_i_picks *out)
 {
@@ -67,15 +127,9 @@ static kfe_status mark_removed(kfe_context *ctx, kfe_i_column_list *columns,
     }
     columns->parameter = "drop";
     KFE_TRY(kfe_i_columns_mark(ctx, columns, settings->drop, out->removed));
-    columns->parameter = "id";
-    if (settings->id[0])
-        KFE_TRY(kfe_i_columns_find(ctx, columns, settings->id, &out->id));
-    columns->parameter = "groups";
-    if (settings->groups[0])
-        KFE_TRY(kfe_i_columns_find(ctx, columns, settings->groups, &out->group));
-    columns->parameter = "weight";
-    if (settings->weight[0])
-        KFE_TRY(kfe_i_columns_find(ctx, columns, settings->weight, &out->weight));
+    KFE_TRY(find_column(ctx, columns, settings, "id", settings->id, &out->id));
+    KFE_TRY(find_column(ctx, columns, settings, "groups", settings->groups, &out->group));
+    KFE_TRY(find_column(ctx, columns, settings, "weight", settings->weight, &out->weight));
     KFE_TRY(kfe_i_check_uses(ctx, columns->file, settings, out->label, out->group, out->weight));
     if (out->weight >= 0)
         out->removed[out->weight] = 1;
@@ -99,8 +153,8 @@ kfe_status kfe_i_picks_find(kfe_context *ctx, const char *file, const kfe_i_read
     if (with_label)
         KFE_TRY(kfe_i_label_column(ctx, file, settings, count, names, &out->label));
     KFE_TRY(mark_removed(ctx, &columns, settings, out));
-    if (with_label && !settings->label_file[0])
-        kfe_i_guess_label(settings, count, out->removed, &out->label);
+    if (out->label >= 0)
+        KFE_TRY(kfe_i_guess_label(ctx, file, settings, count, names, out->removed, &out->label));
     if (out->label >= 0)
         out->removed[out->label] = 1;
     for (int64_t j = 0; j < count; j++)
@@ -116,25 +170,13 @@ cleanup:
 
 /* ---- taking ---- */
 
-/* Equal numbers are one group; the group is the first row that has the number. */
-static kfe_status take_groups(kfe_context *ctx, const double *values, int64_t rows, const kfe_i_picks *picks,
-                              kfe_i_raw_table *out)
+kfe_i_label_place kfe_i_picks_label_place(const kfe_i_picks *picks)
 {
-    kfe_status status = KFE_OK;
+    kfe_i_label_place place = {.column = picks->label + 1, .columns = picks->count};
 
-    KFE_ALLOC(ctx, out->groups, rows);
-    for (int64_t i = 0; i < rows; i++) {
-        double value = values[i * picks->count + picks->group];
-        int64_t first = 0;
-        if (isnan(value))
-            KFE_FAIL(ctx, KFE_EINPUT, "{groups}: the column has missing values, the first in row %lld",
-                     (long long)i + 1);
-        while (first < i && values[first * picks->count + picks->group] != value)
-            first++;
-        out->groups[i] = first;
-    }
-cleanup:
-    return status;
+    for (int64_t j = 0; j < picks->label; j++)
+        place.before += !picks->removed[j];
+    return place;
 }
 
 static kfe_status take_weights(kfe_context *ctx, const double *values, int64_t rows, const kfe_i_picks *picks,
@@ -178,6 +220,7 @@ static kfe_status take_label(kfe_context *ctx, const double *values, int64_t row
     labels->rows = rows;
     labels->present = 1;
     labels->column = picks->label + 1;
+    labels->place = kfe_i_picks_label_place(picks);
 cleanup:
     return status;
 }
@@ -205,7 +248,8 @@ kfe_status kfe_i_picks_take(kfe_context *ctx, const kfe_i_picks *picks, kfe_i_ra
     if (picks->id >= 0)
         KFE_TRY(take_ids(ctx, table->values, table->rows, picks, raw));
     if (picks->group >= 0)
-        KFE_TRY(take_groups(ctx, table->values, table->rows, picks, raw));
+        KFE_TRY(
+            kfe_i_number_groups(ctx, table->values + picks->group, picks->count, table->rows, &raw->groups));
     if (picks->weight >= 0)
         KFE_TRY(take_weights(ctx, table->values, table->rows, picks, raw));
     KFE_ALLOC(ctx, raw->fields, picks->count);

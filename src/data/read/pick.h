@@ -7,7 +7,7 @@
 
 typedef struct kfe_i_picks {
     int64_t count;                    /* of columns */
-    unsigned char *removed;           /* one per column: it is no feature */
+    unsigned char *removed;           /* one per column: it is not a feature */
     int64_t label, id, group, weight; /* from 0, -1: none */
 } kfe_i_picks;
 
@@ -19,10 +19,13 @@ kfe_status kfe_i_picks_find(kfe_context *ctx, const char *file, const kfe_i_read
 kfe_status kfe_i_picks_take(kfe_context *ctx, const kfe_i_picks *picks, kfe_i_raw_table *raw);
 void kfe_i_picks_free(kfe_context *ctx, kfe_i_picks *picks);
 
-/* Where the label is guessed, it is the last column that is left, or none if the others are all that is expected. Returns 0 if the
- * user says where it is. */
-int kfe_i_guess_label(const kfe_i_read_settings *settings, int64_t count, const unsigned char *removed,
-                      int64_t *label);
+/* Where the label stands, after kfe_i_picks_find. */
+kfe_i_label_place kfe_i_picks_label_place(const kfe_i_picks *picks);
+
+/* Settles which column is the label, of those that are left. Unless the user says where it is, it is where the model's training
+ * file had it, else the last one. There is none if the model needs all that are left as features. `names` may be NULL. */
+kfe_status kfe_i_guess_label(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
+                             int64_t count, char *const *names, const unsigned char *removed, int64_t *label);
 
 /* Refuses a column that is the label and the group or weight of the row, or its group and its weight; -1: there is none. A label
  * that is guessed is later looked for among the other columns. */

@@ -3,10 +3,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "core/memory.h"
 #include "core/suggest.h"
+#include "core/text.h"
 #include "data/read/reader.h"
 
 void kfe_i_raw_table_init(kfe_i_raw_table *raw, kfe_context *ctx)
@@ -20,9 +20,7 @@ void kfe_i_raw_table_free(kfe_i_raw_table *raw)
 {
     if (!raw->ctx)
         return;
-    for (int64_t j = 0; raw->column_names && j < raw->table.cols; j++)
-        kfe_i_free(raw->ctx, raw->column_names[j]);
-    kfe_i_free(raw->ctx, raw->column_names);
+    kfe_i_strings_free(raw->ctx, raw->table.cols, raw->column_names);
     kfe_i_free(raw->ctx, raw->id_name);
     kfe_i_free(raw->ctx, raw->fields);
     kfe_i_free(raw->ctx, raw->groups);
@@ -79,6 +77,19 @@ static kfe_status named_column(kfe_context *ctx, const char *file, const char *l
                          label, suggestion, names ? "" : " (this file has none)", (long long)count);
 }
 
+/* The last column, or where the model's training file had the label. kfe_i_guess_label has the last word if other columns are left
+ * out. */
+static int64_t usual_column(const kfe_i_read_settings *settings, int64_t count)
+{
+    const kfe_i_label_place *place = settings->expected ? &settings->expected->label_place : NULL;
+
+    if (place && place->column > 0 && place->columns == count)
+        return place->column - 1;
+    if (place && place->column > 0 && place->before >= 0 && count == settings->columns + 1)
+        return place->before;
+    return count - 1;
+}
+
 kfe_status kfe_i_label_column(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
                               int64_t count, char *const *names, int64_t *column)
 {
@@ -87,13 +98,15 @@ kfe_status kfe_i_label_column(kfe_context *ctx, const char *file, const kfe_i_re
     *column = -1;
     if (strcmp(label, "none") == 0)
         return KFE_OK;
-    if (settings->columns == count) /* all columns are features: there is no label */
-        return KFE_OK;
+    if (settings->columns == count && (!settings->expected || strcmp(label, "auto") == 0))
+        return KFE_OK;                                          /* all columns are features */
     if (settings->content == KFE_CONTENT_STRINGS && count == 1) /* the strings themselves */
         return KFE_OK;
     if (strcmp(label, "auto") == 0 && settings->label_file[0])
         return KFE_OK;
-    if (strcmp(label, "auto") == 0 || strcmp(label, "last") == 0)
+    if (strcmp(label, "auto") == 0)
+        *column = usual_column(settings, count);
+    else if (strcmp(label, "last") == 0)
         *column = count - 1;
     else if (strcmp(label, "first") == 0)
         *column = 0;
@@ -104,18 +117,18 @@ kfe_status kfe_i_label_column(kfe_context *ctx, const char *file, const kfe_i_re
 
 int kfe_i_is_missing_text(const char *begin, const char *end)
 {
-    static const char *const words[] = {"NA", "N/A", "NaN", "null", "?"};
-    size_t length;
+    static const char *const words[] = {"na", "n/a", "nan", "null", "?"};
 
     while (begin < end && (*begin == ' ' || *begin == '\t'))
         begin++;
     while (end > begin && (end[-1] == ' ' || end[-1] == '\t'))
         end--;
-    length = (size_t)(end - begin);
-    if (length == 0)
+    if (begin == end)
         return 1;
+    if (*begin != 'n' && *begin != 'N' && *begin != '?') /* numbers are asked often */
+        return 0;
     for (size_t k = 0; k < sizeof words / sizeof *words; k++)
-        if (strlen(words[k]) == length && strncasecmp(words[k], begin, length) == 0)
+        if (kfe_i_is_word(begin, end, words[k]))
             return 1;
     return 0;
 }
@@ -195,6 +208,14 @@ cleanup:
     return status;
 }
 
+static int has_names(const kfe_i_raw_table *raws, int views)
+{
+    for (int v = 0; v < views; v++)
+        if (raws[v].ids.rows > 0)
+            return 1;
+    return 0;
+}
+
 static kfe_status drop_rows(kfe_context *ctx, kfe_i_raw_table *raws, int views, const char *file)
 {
     kfe_status status = KFE_OK;
@@ -217,7 +238,7 @@ static kfe_status drop_rows(kfe_context *ctx, kfe_i_raw_table *raws, int views, 
             file);
     for (int v = 0; v < views; v++)
         KFE_TRY(keep_rows(&raws[v], kept, count));
-    if (raws[0].ids.rows == 0 && count < rows)
+    if (!has_names(raws, views) && count < rows)
         KFE_TRY(number_rows(&raws[0], kept, count));
     kfe_i_log(ctx, KFE_LOG_INFO, "%s: dropped %lld of %lld rows with missing values", file,
               (long long)(rows - count), (long long)rows);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading data sets: chooses the reader of each file, joins views and labels. The public calls are here. */
+/* Reading data sets: chooses the format of each file, joins views and labels. The public calls are here. */
 #include "data/read/read.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/utf8.h"
+#include "data/format/format.h"
 #include "data/read/foreign.h"
 #include "data/read/reader.h"
-#include "data/utf8.h"
-#include "data/views.h"
+#include "data/set/views.h"
+#include "data/table/columns.h"
 
 #define ROW(kind, field, ...) kind(kfe_i_read_settings, field, __VA_ARGS__)
 
@@ -23,15 +25,15 @@ static const kfe_i_param rows[] = {
         "the "
         "first group in parentheses is the label, or the whole match if it has no group"),
     ROW(KFE_TEXT, id, "id", "",
-        "the column that names the rows, by name or number; it is no feature, and outputs begin with it"),
+        "the column that names the rows, by name or number; it is not a feature, and outputs begin with it"),
     ROW(KFE_TEXT, groups, "groups", "",
         "a column of numbers or text, by name or number, whose equal values are groups: cross-validation "
         "never "
-        "has rows of a group in the training and in the test part of a split; the column is no feature"),
+        "has rows of a group in the training and in the test part of a split; the column is not a feature"),
     ROW(KFE_TEXT, weight, "weight", "",
         "a column of numbers, by name or number, that says how many examples each row counts for: a row of "
         "weight 2 "
-        "counts like two equal rows, one of weight 0 is left out; the column is no feature"),
+        "counts like two equal rows, one of weight 0 is left out; the column is not a feature"),
     ROW(KFE_TEXT, drop, "drop", "",
         "columns to leave out: names, prefixes such as fac_*, numbers from 1 or ranges such "
         "as 2-4, "
@@ -45,7 +47,7 @@ static const kfe_i_param rows[] = {
         "what separates the fields of a text table: auto, comma, tab, semicolon, space, pipe, or one "
         "character"),
     ROW(KFE_CHOICE, header, "header", "auto", "auto|yes|no", "whether the first line names the columns"),
-    ROW(KFE_CHOICE, format, "format", "auto", "auto|csv|tsv|libsvm|npy|npz|mtx|arff|fasta",
+    ROW(KFE_CHOICE, format, "format", "auto", kfe_i_format_words,
         "format of the input; auto looks at content and extension"),
     ROW(KFE_CHOICE, task, "task", "auto", "auto|classify|regress",
         "what labels are: classes or real values; auto takes text, and whole numbers with at most 20 "
@@ -73,46 +75,7 @@ const kfe_param_info *kfe_read_option(int index)
 
 /* ---- the format ---- */
 
-/* In the order of the words of the parameter "format", after auto. */
-static const kfe_i_reader *const readers[] = {&kfe_i_csv_reader,  &kfe_i_tsv_reader,  &kfe_i_libsvm_reader,
-                                              &kfe_i_npy_reader,  &kfe_i_npz_reader,  &kfe_i_mtx_reader,
-                                              &kfe_i_arff_reader, &kfe_i_fasta_reader};
-enum { READER_COUNT = sizeof readers / sizeof *readers };
-
-/* The readers that the first bytes of a file decide for, whatever its name. */
-static const kfe_i_reader *const by_content[] = {&kfe_i_npy_reader, &kfe_i_npz_reader, &kfe_i_mtx_reader};
-/* Text formats that the content decides, if the file's name does not. */
-static const kfe_i_reader *const by_form[] = {&kfe_i_arff_reader, &kfe_i_fasta_reader, &kfe_i_libsvm_reader};
-
-/* Chooses the reader by magic bytes, then by the extension, then by the form of the text. */
-static const kfe_i_reader *guess_reader(const char *path, const char *head, int64_t length)
-{
-    char extension[16];
-
-    for (size_t k = 0; k < sizeof by_content / sizeof *by_content; k++)
-        if (by_content[k]->recognise(head, length))
-            return by_content[k];
-    kfe_i_path_extension(path, extension, sizeof extension);
-    for (int k = 0; extension[0] && k < READER_COUNT; k++)
-        if (kfe_i_word_index(readers[k]->extensions, extension) >= 0)
-            return readers[k];
-    for (size_t k = 0; k < sizeof by_form / sizeof *by_form; k++)
-        if (by_form[k]->recognise(head, length))
-            return by_form[k];
-    return &kfe_i_csv_reader;
-}
-
-int kfe_i_is_known_extension(const char *extension)
-{
-    if (kfe_i_word_index(kfe_i_arrow_reader.extensions, extension) >= 0)
-        return 1;
-    for (int k = 0; k < READER_COUNT; k++)
-        if (kfe_i_word_index(readers[k]->extensions, extension) >= 0)
-            return 1;
-    return 0;
-}
-
-static kfe_status find_reader(kfe_i_source *source, const char *path, int format, const kfe_i_reader **out)
+static kfe_status find_format(kfe_i_source *source, const char *path, int asked, const kfe_i_format **out)
 {
     kfe_status status = KFE_OK;
     const char *head = NULL;
@@ -125,15 +88,12 @@ static kfe_status find_reader(kfe_i_source *source, const char *path, int format
     if (length == 0)
         return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
                              "the file is empty; it needs at least one row");
-    if (format == 0 && kfe_i_arrow_reader.recognise(head, length)) {
-        *out = &kfe_i_arrow_reader;
-        return KFE_OK;
-    }
-    foreign = format > 0 ? NULL : kfe_i_foreign_kind(head, length, &advice);
+    *out = asked > 0 ? kfe_i_format_at(asked - 1) : kfe_i_format_by_magic(head, length);
+    foreign = *out ? NULL : kfe_i_foreign_kind(head, length, &advice);
     if (foreign)
         return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0, "this is %s, not a table; %s",
                              foreign, advice);
-    *out = format > 0 ? readers[format - 1] : guess_reader(path, head, length);
+    *out = *out ? *out : kfe_i_format_guess(path, head, length);
 cleanup:
     return status;
 }
@@ -142,12 +102,13 @@ cleanup:
 
 static int names_columns(const kfe_i_read_settings *settings)
 {
-    return settings->id[0] || settings->drop[0] || settings->select[0] || settings->groups[0] ||
-           settings->weight[0];
+    int names_rows = settings->id[0] || settings->groups[0] || settings->weight[0];
+
+    return settings->drop[0] || settings->select[0] || (names_rows && !settings->is_one_of_several);
 }
 
 /* Whether columns of this file can be encoded, as the user asks. */
-static kfe_status check_encode(kfe_context *ctx, const char *file, const kfe_i_reader *reader,
+static kfe_status check_encode(kfe_context *ctx, const char *file, const kfe_i_format *format,
                                const kfe_i_read_settings *settings)
 {
     if (settings->content == KFE_CONTENT_STRINGS)
@@ -156,11 +117,11 @@ static kfe_status check_encode(kfe_context *ctx, const char *file, const kfe_i_r
             "%s: {encode} is for columns of categories, not for examples that are strings; leave "
             "it out, or use a kernel on numbers",
             file);
-    if (!reader->has_text_columns)
+    if (!format->has_text_columns)
         return kfe_i_fail(
             ctx, KFE_EINVAL,
             "%s: {encode} is for text tables (CSV, TSV, ARFF); %s files have no columns of text", file,
-            reader->name);
+            format->name);
     if (settings->expected && !settings->expected->encodes)
         return kfe_i_fail(
             ctx, KFE_EINVAL,
@@ -168,10 +129,10 @@ static kfe_status check_encode(kfe_context *ctx, const char *file, const kfe_i_r
     return KFE_OK;
 }
 
-kfe_status kfe_i_choose_reader(kfe_i_source *source, const char *path, const kfe_i_read_settings *settings,
-                               const kfe_i_reader **out)
+kfe_status kfe_i_choose_format(kfe_i_source *source, const char *path, const kfe_i_read_settings *settings,
+                               const kfe_i_format **out)
 {
-    kfe_status status = find_reader(source, path, settings->format, out);
+    kfe_status status = find_format(source, path, settings->format, out);
 
     if (status == KFE_OK && settings->encode[0] && settings->content != KFE_CONTENT_LABELS)
         status = check_encode(source->ctx, source->name, *out, settings);
@@ -203,11 +164,11 @@ static kfe_status read_raw_table(kfe_context *ctx, kfe_i_source *source, const c
                                  const kfe_i_read_settings *settings, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_reader *reader = NULL;
+    const kfe_i_format *format = NULL;
 
     kfe_i_raw_table_init(out, ctx);
-    KFE_TRY(kfe_i_choose_reader(source, path, settings, &reader));
-    KFE_TRY(reader->read(ctx, source, settings, out));
+    KFE_TRY(kfe_i_choose_format(source, path, settings, &format));
+    KFE_TRY(kfe_i_format_read(format, source, settings, out));
     KFE_TRY(kfe_i_check_raw_table(out, source->name, settings));
 cleanup:
     return status;
@@ -322,41 +283,6 @@ static void move_table(kfe_i_raw_table *raw, kfe_i_view *view)
     raw->column_names = NULL;
 }
 
-static void move_ids(kfe_i_raw_table *raw, kfe_data *data)
-{
-    data->ids = raw->ids;
-    data->id_name = raw->id_name;
-    data->groups = raw->groups;
-    raw->groups = NULL;
-    memset(&raw->ids, 0, sizeof raw->ids);
-    raw->id_name = NULL;
-}
-
-static int all_are_zero(int64_t count, const double *values)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (values[i] != 0)
-            return 0;
-    return 1;
-}
-
-/* The weights of a part may all be zero: other parts have other rows. */
-static kfe_status move_weights(kfe_i_raw_table *raw, const char *file, kfe_data *data)
-{
-    kfe_status status = KFE_OK;
-
-    if (!raw->weights)
-        return KFE_OK;
-    if (raw->is_part && all_are_zero(kfe_data_rows(data), raw->weights)) {
-        data->target.weights = raw->weights;
-        data->target.ctx = data->ctx;
-        raw->weights = NULL;
-        return KFE_OK;
-    }
-    status = kfe_data_set_weights(raw->ctx, data, raw->weights);
-    return status == KFE_OK ? KFE_OK : kfe_i_fail_prefix(raw->ctx, status, file);
-}
-
 static kfe_status move_target(kfe_i_raw_table *raw, const char *file, const kfe_i_read_settings *settings,
                               kfe_data *data)
 {
@@ -366,7 +292,8 @@ static kfe_status move_target(kfe_i_raw_table *raw, const char *file, const kfe_
         return KFE_OK;
     KFE_TRY(kfe_i_labels_to_target(&raw->labels, settings->label_file[0] ? settings->label_file : file,
                                    settings, &data->target));
-    data->label_column = settings->label_file[0] ? 0 : raw->labels.column;
+    if (!settings->label_file[0])
+        data->label_place = raw->labels.place;
     data->target_name = raw->labels.name;
     raw->labels.name = NULL;
 cleanup:
@@ -400,9 +327,8 @@ kfe_status kfe_i_data_from_raw(kfe_context *ctx, kfe_i_raw_table *raw, const cha
     KFE_TRY(name_view(ctx, name, path, &data->views[0]));
     data->first_row = raw->first_row;
     move_table(raw, &data->views[0]);
-    move_ids(raw, data);
     KFE_TRY(move_target(raw, file, settings, data));
-    KFE_TRY(move_weights(raw, file, data));
+    KFE_TRY(kfe_i_take_row_columns(raw, 1, &path, data));
     KFE_TRY(divide(ctx, settings, raw, data));
     *out = data;
     data = NULL;
@@ -466,7 +392,13 @@ static kfe_status check_row_counts(kfe_context *ctx, int count, const char *cons
     return KFE_OK;
 }
 
-/* The number `columns` is about the last file. */
+static void forget_number(char *item)
+{
+    if (kfe_i_columns_is_number(item))
+        *item = '\0';
+}
+
+/* The number `columns` is about the last file. Numbers of columns that describe rows are about the first, names about any. */
 kfe_i_read_settings kfe_i_read_settings_of(const kfe_i_read_settings *all, const char *name, int index,
                                            int count)
 {
@@ -475,8 +407,12 @@ kfe_i_read_settings kfe_i_read_settings_of(const kfe_i_read_settings *all, const
 
     own.expected_index = index;
     own.may_have_label = is_last && !all->label_file[0];
-    if (index > 0)
-        own.id[0] = own.groups[0] = own.weight[0] = '\0';
+    own.is_one_of_several = count > 1;
+    if (index > 0) {
+        forget_number(own.id);
+        forget_number(own.groups);
+        forget_number(own.weight);
+    }
     if (!is_last) {
         memcpy(own.label, "none", sizeof "none");
         own.columns = 0;
@@ -497,6 +433,7 @@ static kfe_status read_raw_tables(kfe_context *ctx, int count, const char *const
         KFE_TRY(read_file(ctx, paths[v], &own, &raws[v]));
     }
     KFE_TRY(check_row_counts(ctx, count, paths, raws));
+    KFE_TRY(kfe_i_check_row_columns(ctx, raws, count, paths, settings));
     if (settings->label_file[0])
         KFE_TRY(attach_label_file(ctx, settings, kfe_i_shown_path(paths[count - 1]), &raws[count - 1]));
     KFE_TRY(kfe_i_handle_missing_values(ctx, raws, count, paths, settings));
@@ -536,9 +473,8 @@ kfe_status kfe_i_data_read_files(kfe_context *ctx, int count, const char *const 
     KFE_TRY(read_raw_tables(ctx, count, paths, &settings, data->views, raws));
     for (int v = 0; v < count; v++)
         move_table(&raws[v], &data->views[v]);
-    move_ids(&raws[0], data);
     KFE_TRY(move_target(&raws[count - 1], kfe_i_shown_path(paths[count - 1]), &settings, data));
-    KFE_TRY(move_weights(&raws[0], kfe_i_shown_path(paths[0]), data));
+    KFE_TRY(kfe_i_take_row_columns(raws, count, paths, data));
     log_summary(data, kfe_i_shown_path(paths[count - 1]), &settings);
     KFE_TRY(divide(ctx, &settings, &raws[0], data));
     *out = data;

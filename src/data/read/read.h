@@ -8,6 +8,7 @@
 
 #include "core/param.h"
 #include "data/data.h"
+#include "data/target/task.h"
 
 enum {
     KFE_MISSING_ERROR,
@@ -36,12 +37,13 @@ typedef struct kfe_i_expected {
     const kfe_i_division *division;   /* of the one file into the views of the model; NULL: none */
     const char *const *view_names;    /* of the model; with a division */
     int view_count;
-    const char *label_name;  /* the header of the label in training, or NULL */
-    int keeps_missing;       /* the model fills in missing values */
-    int encodes;             /* the model has learned categories */
-    const char *string_name; /* what the column of strings was called in training; NULL: not known */
-    kfe_task
-        task; /* of the model; KFE_TASK_NONE: it predicts nothing, so labels are kept as they are written */
+    const char *label_name;        /* the header of the label in training, or NULL */
+    const char *id_name;           /* the header of the column that named the rows in training, or NULL */
+    kfe_i_label_place label_place; /* in training; `before` is -1 if an older file does not tell */
+    int keeps_missing;             /* the model fills in missing values */
+    int encodes;                   /* the model has learned categories */
+    /* Of the model; KFE_TASK_NONE: it predicts nothing, so labels are kept as they are written */
+    kfe_task task;
 } kfe_i_expected;
 
 /* Filled from the table kfe_i_read_params, except the last fields. */
@@ -60,12 +62,14 @@ typedef struct kfe_i_read_settings {
     int task;
     int missing;
     int content;
-    char
-        string_views[KFE_PARAM_TEXT_SIZE]; /* names, "a;b": those that hold strings whatever `content` says */
+    /* Names, "a;b": those that hold strings whatever `content` says */
+    char string_views[KFE_PARAM_TEXT_SIZE];
     char view_columns[KFE_PARAM_TEXT_SIZE]; /* "NAME=COLUMNS;NAME=COLUMNS": views of one table; "": none */
     int64_t columns;                        /* expected number of features: pads libsvm files; 0: as found */
     int label_is_given, may_have_label, expected_index; /* of one file: see read.c */
-    int in_parts_to_fit; /* missing values cannot be filled in: no part knows the mean of all rows */
+    int is_one_of_several; /* of a file among those of several views: {id}, {groups}, {weight} may be in another */
+    int in_parts_to_fit;     /* missing values cannot be filled in: no part knows the mean of all rows */
+    kfe_i_task_guess *guess; /* of rows that come in parts; NULL: these are all rows */
     const kfe_i_expected *expected; /* NULL: the data is not for a model */
 } kfe_i_read_settings;
 
@@ -85,8 +89,9 @@ kfe_status kfe_i_data_stream_open(kfe_context *ctx, int count, const char *const
                                   const kfe_i_expected *expected, kfe_i_data_stream **out);
 /* Reads up to `part_rows` rows, the same in all calls, or those that are at hand. *out is NULL at the end. */
 kfe_status kfe_i_data_stream_next(kfe_i_data_stream *stream, int64_t part_rows, kfe_data **out);
-/* Reads the labels of all parts to come as classes or as numbers, so that no part decides for itself; KFE_TASK_NONE: no change. */
-void kfe_i_data_stream_set_task(kfe_i_data_stream *stream, kfe_task task);
+/* Reads the labels of all parts to come as classes or as numbers, so that no part decides for itself; KFE_TASK_NONE: no change. `guess`
+ * notes what they would be taken as if they were in one file, and must outlive the stream. */
+void kfe_i_data_stream_set_task(kfe_i_data_stream *stream, kfe_task task, kfe_i_task_guess *guess);
 void kfe_i_data_stream_close(kfe_i_data_stream *stream);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Implement a reader: it fills a kfe_i_raw_table from a source, and read.c makes a data set of that. */
+/* Read a format: fill a kfe_i_raw_table from a source with these helpers; read.c makes a data set of it. */
 #ifndef KFE_DATA_READ_READER_H
 #define KFE_DATA_READ_READER_H
 
-#include "data/labels.h"
+#include "data/read/labels.h"
 #include "data/read/read.h"
 #include "data/read/source.h"
 
@@ -29,27 +29,6 @@ typedef struct kfe_i_raw_table {
     int64_t first_row;       /* rows of the file before those of a part, for messages */
 } kfe_i_raw_table;
 
-typedef struct kfe_i_reader {
-    const char *name;
-    const char *extensions; /* "csv|txt" */
-    /* Whether the first bytes say that it is this format; NULL: they never do. */
-    int (*recognise)(const char *head, int64_t length);
-    kfe_status (*read)(kfe_context *ctx, kfe_i_source *source, const kfe_i_read_settings *settings,
-                       kfe_i_raw_table *out);
-    /* Reading in parts; NULL: the format is read whole. `begin_parts` finds out what the columns are; source and settings
-     * must outlive the state. `next_part` reads up to `part_rows` rows, fewer if more would have to be waited for, and
-     * none at the end. Call `end_parts` also after a failure. */
-    kfe_status (*begin_parts)(kfe_i_source *source, const kfe_i_read_settings *settings, int64_t part_rows,
-                              void **state);
-    kfe_status (*next_part)(void *state, kfe_i_raw_table *out);
-    void (*end_parts)(kfe_context *ctx, void *state);
-    int has_text_columns; /* columns may hold text, which {encode} makes numbers of */
-    int has_headers; /* examples have a line of description, from which {label-pattern} takes the label */
-} kfe_i_reader;
-
-extern const kfe_i_reader kfe_i_csv_reader, kfe_i_tsv_reader, kfe_i_libsvm_reader, kfe_i_npy_reader,
-    kfe_i_npz_reader, kfe_i_mtx_reader, kfe_i_arff_reader, kfe_i_fasta_reader, kfe_i_arrow_reader;
-
 void kfe_i_raw_table_init(kfe_i_raw_table *raw, kfe_context *ctx);
 void kfe_i_raw_table_free(kfe_i_raw_table *raw);
 /* Whether some row has neither a missing value nor a missing label. */
@@ -69,21 +48,24 @@ kfe_status kfe_i_label_column(kfe_context *ctx, const char *file, const kfe_i_re
 /* Whether the field means a missing value: empty, NA, N/A, nan, null or ? */
 int kfe_i_is_missing_text(const char *begin, const char *end);
 
-/* Whether a reader has this extension, as kfe_i_path_extension gives it. */
-int kfe_i_is_known_extension(const char *extension);
-
 /* The settings that the options of a call and a model (`expected`, or NULL) give. */
 kfe_status kfe_i_read_settings_parse(kfe_context *ctx, const char *options, const kfe_i_expected *expected,
                                      kfe_i_read_settings *out);
 /* The settings for file `index` of `count`, which becomes the view `name`: only the last one may hold the label. */
 kfe_i_read_settings kfe_i_read_settings_of(const kfe_i_read_settings *all, const char *name, int index,
                                            int count);
-/* The reader for the content and the name of a source, whose settings it must support. */
-kfe_status kfe_i_choose_reader(kfe_i_source *source, const char *path, const kfe_i_read_settings *settings,
-                               const kfe_i_reader **out);
+/* The format for the content and the name of a source, which must support the settings. */
+struct kfe_i_format;
+kfe_status kfe_i_choose_format(kfe_i_source *source, const char *path, const kfe_i_read_settings *settings,
+                               const struct kfe_i_format **out);
 /* Fails if the settings ask for something that this table cannot have. */
 kfe_status kfe_i_check_raw_table(const kfe_i_raw_table *raw, const char *file,
                                  const kfe_i_read_settings *settings);
+/* Fails unless each column that {id}, {groups} and {weight} name is in exactly one of the tables of several views. */
+kfe_status kfe_i_check_row_columns(kfe_context *ctx, kfe_i_raw_table *raws, int count,
+                                   const char *const *paths, const kfe_i_read_settings *settings);
+/* Moves names, groups and weights of the rows from the table that has them to the data. */
+kfe_status kfe_i_take_row_columns(kfe_i_raw_table *raws, int count, const char *const *paths, kfe_data *data);
 /* Handles missing values and makes a data set of one view, called `name` (NULL: after its file). */
 kfe_status kfe_i_data_from_raw(kfe_context *ctx, kfe_i_raw_table *raw, const char *path, const char *name,
                                const kfe_i_read_settings *settings, kfe_data **out);

@@ -1,97 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes from a file, a pipe or memory, decompressed on the way; every reader reads from one. */
-#define _GNU_SOURCE /* O_CLOEXEC with strict headers */
 #include "data/read/source.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/cluster.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "system/system.h"
 
-enum { INPUT_SIZE = 256 * 1024, HEAD_SIZE = 64 * 1024, LARGEST_READ = 1 << 30 };
+enum { INPUT_SIZE = 256 * 1024, HEAD_SIZE = 64 * 1024 };
 
 /* ---- opening ---- */
 
-static voidpf allocate_for_zlib(voidpf user, uInt count, uInt size)
-{
-    return kfe_i_alloc(user, (int64_t)count, size);
-}
-
-static void free_for_zlib(voidpf user, voidpf block)
-{
-    kfe_i_free(user, block);
-}
-
-static kfe_status zlib_failure(kfe_i_source *source, int code)
-{
-    if (code == Z_MEM_ERROR)
-        return kfe_i_fail(source->ctx, kfe_i_lack(source->ctx), "out of memory while decompressing %s",
-                          source->name);
-    return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
-                         "the compressed data is damaged (%s); copy or download the file again",
-                         source->inflater.msg ? source->inflater.msg : "bad stream");
-}
-
-static kfe_status start_inflating(kfe_i_source *source, kfe_i_packing packed)
-{
-    int code;
-
-    source->inflater.zalloc = allocate_for_zlib;
-    source->inflater.zfree = free_for_zlib;
-    source->inflater.opaque = source->ctx;
-    code = inflateInit2(&source->inflater, packed == KFE_PACKING_GZIP ? 15 + 16 : -15);
-    if (code != Z_OK)
-        return zlib_failure(source, code);
-    source->packed = packed;
-    source->inside = 1;
-    return KFE_OK;
-}
-
-static int uses_zlib(const kfe_i_source *source)
-{
-    return source->packed == KFE_PACKING_GZIP || source->packed == KFE_PACKING_DEFLATE;
-}
-
 static kfe_status codec_failure(kfe_i_source *source, kfe_i_codec_result result)
 {
-    const kfe_i_packing_info *packing = kfe_i_packing_find(source->packed);
-
     if (result == KFE_CODEC_NO_MEMORY)
         return kfe_i_fail(source->ctx, kfe_i_lack(source->ctx), "out of memory while decompressing %s",
                           source->name);
     if (result == KFE_CODEC_TOO_LARGE)
         return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
                              "it was compressed with a window of more than 128 MB; unpack it with '%s' first",
-                             packing->unpacker);
+                             source->packed->unpacker);
     return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
                          "the compressed data is damaged (%s); copy or download the file again",
-                         packing->name);
+                         source->packed->name);
 }
 
-static kfe_status start_codec(kfe_i_source *source, kfe_i_packing packed)
+static kfe_status start_codec(kfe_i_source *source, const kfe_i_packing *packed)
 {
-    const kfe_i_packing_info *packing = kfe_i_packing_find(packed);
-    kfe_i_codec_result result;
-
-    if (!packing->codec)
+    if (!packed->unpack)
         return kfe_i_fail_at(
             source->ctx, KFE_EINPUT, source->name, 0, 0,
             "it is compressed with %s, which this build of kfe does not read; unpack it with "
             "'%s', or build kfe with %s installed",
-            packing->name, packing->unpacker, packing->package);
+            packed->name, packed->unpacker, packed->package);
     source->packed = packed;
-    result = packing->codec->begin_unpacking(source->ctx, &source->unpacker);
-    if (result != KFE_CODEC_GOES_ON)
-        return codec_failure(source, result);
-    source->inside = 1;
-    return KFE_OK;
+    kfe_i_codec_result result = packed->begin_unpacking(source->ctx, &source->unpacker);
+    source->inside = result == KFE_CODEC_GOES_ON;
+    return source->inside ? KFE_OK : codec_failure(source, result);
 }
 
 static kfe_status begin_source(kfe_context *ctx, const char *name, kfe_i_source *out)
@@ -113,13 +61,11 @@ cleanup:
 
 static kfe_status open_file(kfe_i_source *source, const char *path)
 {
-    struct stat info;
-
-    if (strcmp(path, "-") == 0 && kfe_i_ranks(source->ctx) > 1)
+    if (strcmp(path, "-") == 0 && kfe_i_processes(source->ctx) > 1)
         return kfe_i_fail_at(
             source->ctx, KFE_EINPUT, source->name, 0, 0,
             "several processes share the work, and only one of them gets standard input; name a file");
-    source->descriptor = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    source->descriptor = kfe_i_input_open(path);
     if (source->descriptor < 0) {
         const char *remedy = errno == ENOENT   ? "; check the name"
                              : errno == EACCES ? "; you may not read it"
@@ -127,20 +73,16 @@ static kfe_status open_file(kfe_i_source *source, const char *path)
         return kfe_i_fail_at(source->ctx, KFE_EIO, source->name, 0, 0, "cannot open: %s%s", strerror(errno),
                              remedy);
     }
-    if (fstat(source->descriptor, &info) == 0 && S_ISDIR(info.st_mode))
+    if (kfe_i_input_look(source->descriptor, &source->total) == KFE_PATH_FOLDER)
         return kfe_i_fail_at(source->ctx, KFE_EIO, source->name, 0, 0,
                              "it is a directory; name a file in it");
-    if (fstat(source->descriptor, &info) == 0 && S_ISREG(info.st_mode)) {
-        off_t position = lseek(source->descriptor, 0, SEEK_CUR);
-        source->total = (int64_t)info.st_size - (position > 0 ? (int64_t)position : 0);
-    }
     return KFE_OK;
 }
 
 /* Takes up to `size` raw bytes; 0 at the end. */
 static kfe_status take_raw(kfe_i_source *source, void *buffer, int64_t size, int64_t *got)
 {
-    ssize_t count;
+    int64_t count;
 
     *got = 0;
     if (source->descriptor < 0) {
@@ -151,11 +93,9 @@ static kfe_status take_raw(kfe_i_source *source, void *buffer, int64_t size, int
         source->taken += *got;
         return KFE_OK;
     }
-    while ((count = read(source->descriptor, buffer, (size_t)(size < LARGEST_READ ? size : LARGEST_READ))) <
-               0 &&
-           errno == EINTR) {
+    while ((count = kfe_i_input_read(source->descriptor, buffer, size)) < 0 && errno == EINTR) {
         /* a signal may have asked to stop waiting */
-        kfe_status status = kfe_i_checkpoint(source->ctx, "reading", source->taken, source->total);
+        kfe_status status = kfe_i_progress(source->ctx, "reading", source->taken, source->total);
         if (status != KFE_OK)
             return status;
     }
@@ -184,7 +124,7 @@ static kfe_status fill_input(kfe_i_source *source)
 static kfe_status look_for_packing(kfe_i_source *source)
 {
     kfe_status status = KFE_OK;
-    kfe_i_packing found = KFE_PACKING_NONE;
+    const kfe_i_packing *found = NULL;
     int64_t before = -1;
     int unsure = 1;
 
@@ -193,9 +133,7 @@ static kfe_status look_for_packing(kfe_i_source *source)
         KFE_TRY(fill_input(source));
         found = kfe_i_packing_recognise(source->input, source->input_end, &unsure);
     }
-    if (found == KFE_PACKING_GZIP)
-        KFE_TRY(start_inflating(source, found));
-    else if (found != KFE_PACKING_NONE)
+    if (found)
         KFE_TRY(start_codec(source, found));
 cleanup:
     return status;
@@ -234,19 +172,17 @@ kfe_status kfe_i_source_open_deflated(kfe_context *ctx, const char *name, const 
 {
     kfe_status status = begin_memory(ctx, name, bytes, size, out);
     out->unpacked = unpacked;
-    return status == KFE_OK ? start_inflating(out, KFE_PACKING_DEFLATE) : status;
+    return status == KFE_OK ? start_codec(out, &kfe_i_packing_deflate) : status;
 }
 
 void kfe_i_source_close(kfe_i_source *source)
 {
     if (!source->ctx)
         return;
-    if (uses_zlib(source))
-        inflateEnd(&source->inflater);
-    else if (source->packed)
-        kfe_i_packing_find(source->packed)->codec->end_unpacking(source->unpacker);
+    if (source->packed)
+        source->packed->end_unpacking(source->unpacker);
     if (source->descriptor >= 0)
-        close(source->descriptor);
+        kfe_i_input_close(source->descriptor);
     kfe_i_free(source->ctx, source->name);
     kfe_i_free(source->ctx, source->stage);
     kfe_i_free(source->ctx, source->input);
@@ -278,11 +214,8 @@ static kfe_status truncated(kfe_i_source *source)
 
 static kfe_status reset_decoder(kfe_i_source *source)
 {
-    kfe_i_codec_result result;
+    kfe_i_codec_result result = source->packed->unpack_next(source->unpacker);
 
-    if (uses_zlib(source))
-        return inflateReset(&source->inflater) == Z_OK ? KFE_OK : zlib_failure(source, Z_DATA_ERROR);
-    result = kfe_i_packing_find(source->packed)->codec->unpack_next(source->unpacker);
     return result == KFE_CODEC_GOES_ON ? KFE_OK : codec_failure(source, result);
 }
 
@@ -291,7 +224,7 @@ static kfe_status reset_decoder(kfe_i_source *source)
 static kfe_status next_member(kfe_i_source *source)
 {
     source->inside = 0;
-    if (source->packed == KFE_PACKING_DEFLATE) {
+    if (source->packed == &kfe_i_packing_deflate) {
         source->ended = 1;
         return KFE_OK;
     }
@@ -314,7 +247,7 @@ static kfe_status run_codec(kfe_i_source *source, char *buffer, int64_t size, in
 {
     kfe_i_codec_io io = {source->input + source->input_begin, source->input_end - source->input_begin,
                          (unsigned char *)buffer, size};
-    kfe_i_codec_result result = kfe_i_packing_find(source->packed)->codec->unpack(source->unpacker, &io);
+    kfe_i_codec_result result = source->packed->unpack(source->unpacker, &io);
 
     source->input_begin = source->input_end - io.in_size;
     *got = size - io.out_size;
@@ -322,25 +255,6 @@ static kfe_status run_codec(kfe_i_source *source, char *buffer, int64_t size, in
     if (result == KFE_CODEC_ENDED)
         return next_member(source);
     return result == KFE_CODEC_GOES_ON ? KFE_OK : codec_failure(source, result);
-}
-
-static kfe_status run_inflate(kfe_i_source *source, char *buffer, int64_t size, int64_t *got)
-{
-    z_stream *z = &source->inflater;
-    int code;
-
-    z->next_in = source->input + source->input_begin;
-    z->avail_in = (uInt)(source->input_end - source->input_begin);
-    z->next_out = (unsigned char *)buffer;
-    z->avail_out = (uInt)(size < LARGEST_READ ? size : LARGEST_READ);
-    uInt offered = z->avail_out;
-    code = inflate(z, Z_NO_FLUSH);
-    source->input_begin = source->input_end - (int64_t)z->avail_in;
-    *got = (int64_t)(offered - z->avail_out);
-    source->holds_output = z->avail_out == 0;
-    if (code == Z_STREAM_END)
-        return next_member(source);
-    return code == Z_OK || code == Z_BUF_ERROR ? KFE_OK : zlib_failure(source, code);
 }
 
 static kfe_status unpack_some(kfe_i_source *source, char *buffer, int64_t size, int64_t *got)
@@ -355,8 +269,7 @@ static kfe_status unpack_some(kfe_i_source *source, char *buffer, int64_t size, 
         if (source->input_begin == source->input_end)
             return truncated(source);
     }
-    KFE_TRY(uses_zlib(source) ? run_inflate(source, buffer, size, got)
-                              : run_codec(source, buffer, size, got));
+    KFE_TRY(run_codec(source, buffer, size, got));
 cleanup:
     return status;
 }
@@ -388,11 +301,9 @@ cleanup:
 /* Whether a read would not wait. */
 static int is_at_hand(const kfe_i_source *source)
 {
-    struct pollfd input = {.fd = source->descriptor, .events = POLLIN};
-
     if (source->descriptor < 0 || source->input_begin < source->input_end || source->holds_output)
         return 1;
-    return poll(&input, 1, 0) != 0; /* files are always ready, and the end and errors show at the read */
+    return kfe_i_input_is_ready(source->descriptor);
 }
 
 /* Reads past the head what is at hand; if `wait` is set, at least one byte unless the source ends. */
@@ -498,7 +409,7 @@ cleanup:
 
 int64_t kfe_i_source_remaining(const kfe_i_source *source)
 {
-    if (source->packed == KFE_PACKING_DEFLATE)
+    if (source->packed == &kfe_i_packing_deflate)
         return source->unpacked > 0 ? source->unpacked : 0;
     if (source->packed || (source->descriptor >= 0 && source->total == 0))
         return -1;
@@ -522,7 +433,7 @@ kfe_status kfe_i_source_read_all(kfe_i_source *source, char **bytes, int64_t *co
         KFE_GROW(source->ctx, all, capacity, length + 1);
         KFE_TRY(kfe_i_source_read(source, all + length, capacity - length, &got));
         length += got;
-        KFE_TRY(kfe_i_source_checkpoint(source));
+        KFE_TRY(kfe_i_source_progress(source));
     } while (length == capacity);
     *bytes = all;
     *count = length;
@@ -532,9 +443,9 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_source_checkpoint(kfe_i_source *source)
+kfe_status kfe_i_source_progress(kfe_i_source *source)
 {
-    return kfe_i_checkpoint(source->ctx, source->stage, source->taken, source->total);
+    return kfe_i_progress(source->ctx, source->stage, source->taken, source->total);
 }
 
 const char *kfe_i_shown_path(const char *path)
@@ -542,11 +453,11 @@ const char *kfe_i_shown_path(const char *path)
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
-kfe_i_packing kfe_i_path_extension(const char *path, char *out, size_t size)
+const kfe_i_packing *kfe_i_path_extension(const char *path, char *out, size_t size)
 {
     size_t packed_length;
     size_t begin;
-    kfe_i_packing packed = kfe_i_packing_of_path(path, &packed_length);
+    const kfe_i_packing *packed = kfe_i_packing_of_path(path, &packed_length);
     size_t length = strlen(path) - packed_length;
 
     out[0] = '\0';

@@ -3,8 +3,6 @@
 #ifndef KFE_DATA_READ_SOURCE_H
 #define KFE_DATA_READ_SOURCE_H
 
-#include <zlib.h>
-
 #include "data/packing/packing.h"
 
 typedef struct kfe_i_source {
@@ -14,17 +12,16 @@ typedef struct kfe_i_source {
     int descriptor; /* -1: memory */
     const unsigned char *memory;
     int64_t memory_size;
-    int64_t taken; /* bytes taken from the file or memory so far */
-    int64_t total; /* bytes that the file or memory has; 0 if not known */
-    kfe_i_packing packed;
-    int64_t unpacked;     /* of a deflate stream: bytes that are still to come, as its opener said */
-    int inside;           /* a stream has begun and has not ended */
-    int ended;            /* nothing more to come from the decoder */
-    int holds_output;     /* the decoder filled its last buffer and may hold more */
-    int in_parts;         /* peeking waits for the first line only, not for 64 kB */
-    z_stream inflater;    /* of gzip and deflate */
-    void *unpacker;       /* the state of the codec of xz and Zstandard */
-    unsigned char *input; /* raw bytes: what the decoder reads from, and what was looked at ahead */
+    int64_t taken;               /* bytes taken from the file or memory so far */
+    int64_t total;               /* bytes that the file or memory has; 0 if not known */
+    const kfe_i_packing *packed; /* NULL: plain bytes */
+    int64_t unpacked;            /* of a deflate stream: bytes that are still to come, as its opener said */
+    int inside;                  /* a stream has begun and has not ended */
+    int ended;                   /* nothing more to come from the decoder */
+    int holds_output;            /* the decoder filled its last buffer and may hold more */
+    int in_parts;                /* peeking waits for the first line only, not for 64 kB */
+    void *unpacker;              /* the state of the codec */
+    unsigned char *input;        /* raw bytes: what the decoder reads from, and what was looked at ahead */
     int64_t input_begin, input_end;
     char *head; /* plain bytes that were peeked at and not yet read */
     int64_t head_begin, head_end;
@@ -54,12 +51,12 @@ kfe_status kfe_i_source_read_all(kfe_i_source *source, char **bytes, int64_t *co
 /* The number of bytes left, or -1 if it is not known in advance. */
 int64_t kfe_i_source_remaining(const kfe_i_source *source);
 /* Reports progress and asks whether to go on. */
-kfe_status kfe_i_source_checkpoint(kfe_i_source *source);
+kfe_status kfe_i_source_progress(kfe_i_source *source);
 
 /* The name of a path in messages: "standard input" for "-". */
 const char *kfe_i_shown_path(const char *path);
 /* The extension of a path without its dot and without that of a compression (".gz"), in lower case; "" if there is
- * none. Returns the compression. */
-kfe_i_packing kfe_i_path_extension(const char *path, char *out, size_t size);
+ * none. Returns the compression, or NULL. */
+const kfe_i_packing *kfe_i_path_extension(const char *path, char *out, size_t size);
 
 #endif

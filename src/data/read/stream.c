@@ -4,16 +4,16 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "data/read/reader.h"
-#include "data/views.h"
+#include "data/format/format.h"
+#include "data/set/views.h"
 
 struct kfe_i_data_stream {
     kfe_context *ctx;
     char *path, *name; /* name NULL: after the file */
     kfe_i_read_settings settings;
     kfe_i_source source;
-    const kfe_i_reader *reader;
-    void *parts; /* the state of the reader; NULL: it has not begun */
+    const kfe_i_format *format;
+    void *parts; /* the state of the format; NULL: reading has not begun */
     int64_t rows;
     kfe_data *whole; /* what cannot be read in parts, until it is taken */
     int ended;
@@ -40,7 +40,7 @@ static kfe_status open_parts(kfe_i_data_stream *stream, const char *path, const 
     KFE_TRY(kfe_i_source_open(stream->ctx, path, &stream->source));
     stream->source.in_parts = 1;
     stream->settings.in_parts_to_fit = !stream->settings.expected;
-    KFE_TRY(kfe_i_choose_reader(&stream->source, path, &stream->settings, &stream->reader));
+    KFE_TRY(kfe_i_choose_format(&stream->source, path, &stream->settings, &stream->format));
 cleanup:
     return status;
 }
@@ -71,15 +71,15 @@ cleanup:
 static kfe_status read_raw_part(kfe_i_data_stream *stream, int64_t part_rows, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_reader *reader = stream->reader;
+    const kfe_i_format *format = stream->format;
 
-    if (!reader->begin_parts) {
+    if (format->read) {
         stream->ended = 1;
-        return reader->read(stream->ctx, &stream->source, &stream->settings, out);
+        return format->read(&stream->source, &stream->settings, out);
     }
     if (!stream->parts)
-        KFE_TRY(reader->begin_parts(&stream->source, &stream->settings, part_rows, &stream->parts));
-    KFE_TRY(reader->next_part(stream->parts, out));
+        KFE_TRY(format->open(&stream->source, &stream->settings, part_rows, &stream->parts));
+    KFE_TRY(format->next(stream->parts, out));
 cleanup:
     return status;
 }
@@ -112,7 +112,7 @@ kfe_status kfe_i_data_stream_next(kfe_i_data_stream *stream, int64_t part_rows, 
 
     *out = stream->whole;
     stream->whole = NULL;
-    if (*out || !stream->reader || stream->ended)
+    if (*out || !stream->format || stream->ended)
         return KFE_OK;
     KFE_TRY(next_raw(stream, part_rows, &raw));
     if (raw.table.rows == 0 && stream->rows > 0) {
@@ -127,8 +127,9 @@ cleanup:
     return status;
 }
 
-void kfe_i_data_stream_set_task(kfe_i_data_stream *stream, kfe_task task)
+void kfe_i_data_stream_set_task(kfe_i_data_stream *stream, kfe_task task, kfe_i_task_guess *guess)
 {
+    stream->settings.guess = guess;
     if (task != KFE_TASK_NONE)
         stream->settings.task = task == KFE_TASK_CLASSES ? KFE_TASK_OPTION_CLASSIFY : KFE_TASK_OPTION_REGRESS;
 }
@@ -140,7 +141,7 @@ void kfe_i_data_stream_close(kfe_i_data_stream *stream)
     if (!stream)
         return;
     if (stream->parts)
-        stream->reader->end_parts(ctx, stream->parts);
+        stream->format->close(ctx, stream->parts);
     kfe_i_source_close(&stream->source);
     kfe_data_free(stream->whole);
     kfe_i_free(ctx, stream->path);

@@ -8,45 +8,19 @@
 
 enum { PENDING_SIZE = 1 << 20, PACKED_SIZE = 256 * 1024 };
 
-static voidpf allocate_for_zlib(voidpf user, uInt count, uInt size)
-{
-    return kfe_i_alloc(user, (int64_t)count, size);
-}
-
-static void free_for_zlib(voidpf user, voidpf block)
-{
-    kfe_i_free(user, block);
-}
-
-static kfe_status start_deflating(kfe_i_sink *sink)
-{
-    kfe_status status = KFE_OK;
-
-    sink->deflater.zalloc = allocate_for_zlib;
-    sink->deflater.zfree = free_for_zlib;
-    sink->deflater.opaque = sink->ctx;
-    if (deflateInit2(&sink->deflater, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-        KFE_FAIL(sink->ctx, KFE_ENOMEM, "out of memory while compressing");
-    sink->packed = KFE_PACKING_GZIP;
-cleanup:
-    return status;
-}
-
-static kfe_status start_packing(kfe_i_sink *sink, kfe_i_packing packing)
+static kfe_status start_packing(kfe_i_sink *sink, const kfe_i_packing *packing)
 {
     kfe_status status = KFE_OK;
 
     KFE_ALLOC(sink->ctx, sink->packed_bytes, PACKED_SIZE);
-    if (packing == KFE_PACKING_GZIP)
-        return start_deflating(sink);
     sink->packed = packing;
-    if (kfe_i_packing_find(packing)->codec->begin_packing(sink->ctx, &sink->packer) != KFE_CODEC_GOES_ON)
+    if (packing->begin_packing(sink->ctx, &sink->packer) != KFE_CODEC_GOES_ON)
         KFE_FAIL(sink->ctx, kfe_i_lack(sink->ctx), "out of memory while compressing");
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_sink_open(kfe_context *ctx, const char *path, kfe_i_packing packed, kfe_i_sink *out)
+kfe_status kfe_i_sink_open(kfe_context *ctx, const char *path, const kfe_i_packing *packed, kfe_i_sink *out)
 {
     kfe_status status = KFE_OK;
 
@@ -60,26 +34,8 @@ cleanup:
     return status;
 }
 
-static kfe_status write_deflated(kfe_i_sink *sink, int flush)
+static kfe_status write_packed(kfe_i_sink *sink, kfe_i_codec_action action)
 {
-    z_stream *z = &sink->deflater;
-    kfe_status status = KFE_OK;
-
-    z->next_in = (unsigned char *)sink->pending.bytes;
-    z->avail_in = (uInt)sink->pending.length;
-    do {
-        z->next_out = sink->packed_bytes;
-        z->avail_out = PACKED_SIZE;
-        deflate(z, flush);
-        KFE_TRY(kfe_i_outfile_write(&sink->file, sink->packed_bytes, PACKED_SIZE - (size_t)z->avail_out));
-    } while (z->avail_out == 0);
-cleanup:
-    return status;
-}
-
-static kfe_status write_by_codec(kfe_i_sink *sink, kfe_i_codec_action action)
-{
-    const kfe_i_codec *codec = kfe_i_packing_find(sink->packed)->codec;
     kfe_i_codec_io io = {(const unsigned char *)sink->pending.bytes, sink->pending.length, NULL, 0};
     kfe_i_codec_result result = KFE_CODEC_GOES_ON;
     kfe_status status = KFE_OK;
@@ -87,7 +43,7 @@ static kfe_status write_by_codec(kfe_i_sink *sink, kfe_i_codec_action action)
     while (result == KFE_CODEC_GOES_ON) {
         io.out = sink->packed_bytes;
         io.out_size = PACKED_SIZE;
-        result = codec->pack(sink->packer, &io, action);
+        result = sink->packed->pack(sink->packer, &io, action);
         if (result != KFE_CODEC_GOES_ON && result != KFE_CODEC_ENDED)
             KFE_FAIL(sink->ctx, kfe_i_lack(sink->ctx), "out of memory while compressing");
         KFE_TRY(kfe_i_outfile_write(&sink->file, sink->packed_bytes, (size_t)(PACKED_SIZE - io.out_size)));
@@ -96,23 +52,14 @@ cleanup:
     return status;
 }
 
-static kfe_status write_packed(kfe_i_sink *sink, int flush)
-{
-    if (sink->packed == KFE_PACKING_GZIP)
-        return write_deflated(sink, flush);
-    return write_by_codec(sink, flush == Z_NO_FLUSH     ? KFE_CODEC_RUN
-                                : flush == Z_SYNC_FLUSH ? KFE_CODEC_FLUSH
-                                                        : KFE_CODEC_FINISH);
-}
-
-static kfe_status write_pending(kfe_i_sink *sink, int flush)
+static kfe_status write_pending(kfe_i_sink *sink, kfe_i_codec_action action)
 {
     kfe_status status = sink->pending.status;
 
     if (status != KFE_OK)
         return status;
     if (sink->packed)
-        status = write_packed(sink, flush);
+        status = write_packed(sink, action);
     else if (sink->pending.length > 0)
         status = kfe_i_outfile_write(&sink->file, sink->pending.bytes, (size_t)sink->pending.length);
     sink->pending.status = status;
@@ -166,22 +113,22 @@ kfe_status kfe_i_sink_flush(kfe_i_sink *sink)
 {
     if (sink->pending.length < PENDING_SIZE)
         return sink->pending.status;
-    return write_pending(sink, Z_NO_FLUSH);
+    return write_pending(sink, KFE_CODEC_RUN);
 }
 
 kfe_status kfe_i_sink_deliver(kfe_i_sink *sink)
 {
     kfe_status status;
 
-    if (sink->file.place.path) /* nobody sees it before it is complete */
+    if (sink->file.aside) /* nobody sees it before it is complete */
         return sink->pending.status;
-    status = write_pending(sink, Z_SYNC_FLUSH);
+    status = write_pending(sink, KFE_CODEC_FLUSH);
     return status == KFE_OK ? kfe_i_outfile_flush(&sink->file) : status;
 }
 
 kfe_status kfe_i_sink_commit(kfe_i_sink *sink)
 {
-    kfe_status status = write_pending(sink, Z_FINISH);
+    kfe_status status = write_pending(sink, KFE_CODEC_FINISH);
     return status == KFE_OK ? kfe_i_outfile_commit(&sink->file) : status;
 }
 
@@ -189,10 +136,8 @@ void kfe_i_sink_abandon(kfe_i_sink *sink)
 {
     if (!sink->ctx)
         return;
-    if (sink->packed == KFE_PACKING_GZIP)
-        deflateEnd(&sink->deflater);
-    else if (sink->packed)
-        kfe_i_packing_find(sink->packed)->codec->end_packing(sink->packer);
+    if (sink->packed)
+        sink->packed->end_packing(sink->packer);
     kfe_i_free(sink->ctx, sink->packed_bytes);
     kfe_i_text_free(&sink->pending);
     kfe_i_outfile_abandon(&sink->file);

@@ -12,10 +12,9 @@
 typedef struct kfe_i_sink {
     kfe_context *ctx;
     kfe_i_outfile file;
-    kfe_i_text pending; /* bytes not yet handed to the file */
-    kfe_i_packing packed;
-    z_stream deflater; /* of gzip */
-    void *packer;      /* the state of the codec of xz and Zstandard */
+    kfe_i_text pending;          /* bytes not yet handed to the file */
+    const kfe_i_packing *packed; /* NULL: plain bytes */
+    void *packer;                /* the state of the codec */
     unsigned char *packed_bytes;
     int64_t written; /* bytes put so far, before packing */
     uLong crc;       /* of what was put since kfe_i_sink_begin_crc */
@@ -23,7 +22,7 @@ typedef struct kfe_i_sink {
 } kfe_i_sink;
 
 /* Commit or abandon the sink, also after a failure. */
-kfe_status kfe_i_sink_open(kfe_context *ctx, const char *path, kfe_i_packing packed, kfe_i_sink *out);
+kfe_status kfe_i_sink_open(kfe_context *ctx, const char *path, const kfe_i_packing *packed, kfe_i_sink *out);
 /* A failure is remembered: kfe_i_sink_flush and kfe_i_sink_commit return it. */
 void kfe_i_sink_put(kfe_i_sink *sink, const void *bytes, int64_t size);
 void kfe_i_sink_puts(kfe_i_sink *sink, const char *text);

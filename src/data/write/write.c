@@ -1,45 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes data sets and matrices, whole or in parts: chooses the writer by the extension. The public calls are here. */
+/* Writes data sets and matrices, whole or in parts: chooses the format by the extension. The public calls are here. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/memory.h"
-#include "data/read/source.h"
-#include "data/write/writer.h"
+#include "data/format/format.h"
 
 enum { ROWS_BETWEEN_CHECKPOINTS = 4096 };
 
-static const kfe_i_writer *const writers[] = {&kfe_i_csv_writer,  &kfe_i_tsv_writer,  &kfe_i_libsvm_writer,
-                                              &kfe_i_npy_writer,  &kfe_i_npz_writer,  &kfe_i_mtx_writer,
-                                              &kfe_i_arff_writer, &kfe_i_fasta_writer};
+/* ".csv, .tsv, … or .fasta", the extensions that can be written. */
+static kfe_status refuse_extension(kfe_context *ctx, const char *path)
+{
+    const kfe_i_format *format;
+    kfe_status status = KFE_OK;
+    kfe_i_text list;
 
-/* Chooses the writer by the extension; standard output is CSV. */
-static kfe_status choose_writer(kfe_context *ctx, const char *path, const kfe_i_writer **out,
-                                kfe_i_packing *packed)
+    kfe_i_text_init(&list, ctx);
+    for (int k = 0; (format = kfe_i_format_at(k)) != NULL; k++)
+        if (format->write)
+            kfe_i_text_printf(&list, "%s.%.*s", k > 0 ? ", " : "", (int)strcspn(format->extensions, "|"),
+                              format->extensions);
+    KFE_TRY(list.status);
+    status =
+        kfe_i_fail(ctx, KFE_EINVAL,
+                   "%s: the extension names no format that can be written; use one of %s, all but .npz also "
+                   "with .gz, .xz or .zst",
+                   path, list.bytes);
+cleanup:
+    kfe_i_text_free(&list);
+    return status;
+}
+
+/* Chooses the format by the extension; standard output is CSV. */
+static kfe_status choose_format(kfe_context *ctx, const char *path, const kfe_i_format **out,
+                                const kfe_i_packing **packed)
 {
     char extension[16] = "csv";
 
-    *packed = KFE_PACKING_NONE;
-    *out = NULL;
+    *packed = NULL;
     if (strcmp(path, "-") != 0)
         *packed = kfe_i_path_extension(path, extension, sizeof extension);
-    for (size_t k = 0; extension[0] && k < sizeof writers / sizeof *writers; k++)
-        if (kfe_i_word_index(writers[k]->extensions, extension) >= 0)
-            *out = writers[k];
-    if (!*out)
-        return kfe_i_fail(
-            ctx, KFE_EINVAL,
-            "%s: the extension names no format; use .csv, .tsv, .npy, .npz, .svm, .libsvm, .mtx, "
-            ".arff or .fasta, all but .npz also with .gz, .xz or .zst",
-            path);
-    if (*packed && !(*out)->packable)
+    *out = kfe_i_format_of_extension(extension);
+    if (!*out || !(*out)->write)
+        return refuse_extension(ctx, path);
+    if (*packed && (*out)->packs_itself)
         return kfe_i_fail(ctx, KFE_EINVAL, "%s: .npz files cannot be compressed again; leave .%s out", path,
-                          kfe_i_packing_find(*packed)->extension);
-    if (!kfe_i_packing_is_available(*packed))
+                          (*packed)->extension);
+    if (*packed && !(*packed)->pack)
         return kfe_i_fail(ctx, KFE_EINVAL,
                           "%s: this build of kfe does not write %s; use .gz, or build kfe with %s installed",
-                          path, kfe_i_packing_find(*packed)->name, kfe_i_packing_find(*packed)->package);
+                          path, (*packed)->name, (*packed)->package);
     return KFE_OK;
 }
 
@@ -48,7 +59,7 @@ kfe_status kfe_i_written_row(const kfe_i_written *what, kfe_i_sink *sink, int64_
     kfe_status status = kfe_i_sink_flush(sink);
 
     if (status == KFE_OK && i % ROWS_BETWEEN_CHECKPOINTS == 0)
-        status = kfe_i_checkpoint(what->ctx, what->stage, i, what->table.rows);
+        status = kfe_i_progress(what->ctx, what->stage, i, what->table.rows);
     return status;
 }
 
@@ -113,33 +124,30 @@ void kfe_i_put_target_value(const kfe_i_written *what, kfe_i_sink *sink, double 
 struct kfe_output {
     kfe_context *ctx;
     char *path;
-    const kfe_i_writer *writer;
-    kfe_i_packing packed;
-    kfe_i_sink sink; /* opened with the first rows */
+    const kfe_i_format *format;
+    const kfe_i_packing *packed; /* NULL: none */
+    kfe_i_sink sink;             /* opened with the first rows */
     int begun;
 };
 
 static kfe_status check_written(const kfe_output *output, const kfe_i_written *what)
 {
-    const kfe_i_writer *writer = output->writer;
+    const kfe_i_format *format = output->format;
 
-    if (output->begun && !writer->in_parts)
+    if (output->begun && !format->in_parts)
         return kfe_i_fail(what->ctx, KFE_EUNSUPPORTED,
                           "%s: this format is written at once; write parts as .csv, .tsv or .svm",
                           what->path);
-    if (what->table.kind == KFE_TABLE_TEXT && !writer->holds_strings)
+    if (what->table.kind == KFE_TABLE_TEXT && !format->holds_strings)
         return kfe_i_fail(what->ctx, KFE_EINVAL,
                           "%s: strings can be written as .csv, .tsv, .arff or .fasta only", what->path);
-    if (what->table.kind != KFE_TABLE_TEXT && writer->only_strings)
-        return kfe_i_fail(what->ctx, KFE_EINVAL,
-                          "%s: FASTA files hold strings; write numbers as .csv or .npz", what->path);
-    if (what->value_words && !output->begun && !writer->has_words)
+    if (what->value_words && !output->begun && !format->has_words)
         kfe_i_log(what->ctx, KFE_LOG_WARNING,
                   "the labels are not numbers, so the columns of %s have the numbers of the classes, from 0; "
                   "write .csv "
                   "or .tsv for the labels",
                   what->path);
-    if (what->ids && !output->begun && !writer->holds_ids)
+    if (what->ids && !output->begun && !format->holds_ids)
         kfe_i_log(what->ctx, KFE_LOG_WARNING,
                   "%s: this format has no place for the names of the rows ('%s'); write .csv or .npz",
                   what->path, what->id_name);
@@ -149,13 +157,13 @@ static kfe_status check_written(const kfe_output *output, const kfe_i_written *w
 kfe_status kfe_i_output_put(kfe_output *output, kfe_i_written *what)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_writer *writer = output->writer;
+    const kfe_i_format *format = output->format;
 
     what->path = output->path;
     what->mark_whole |= is_whole_target(what->target);
     snprintf(what->stage, sizeof what->stage, "writing %s", what->path);
     KFE_TRY(check_written(output, what));
-    if (what->table.kind == KFE_TABLE_CSR && !writer->holds_sparse) {
+    if (what->table.kind == KFE_TABLE_CSR && !format->holds_sparse) {
         KFE_TRY(kfe_i_check_memory(what->ctx, 8.0 * (double)what->table.cols, "one dense row",
                                    "write .svm, .mtx, .arff or .npz, which keep sparse data sparse"));
         KFE_ALLOC(what->ctx, what->row, what->table.cols);
@@ -166,8 +174,8 @@ kfe_status kfe_i_output_put(kfe_output *output, kfe_i_written *what)
     if (!output->begun)
         KFE_TRY(kfe_i_sink_open(output->ctx, output->path, output->packed, &output->sink));
     output->begun = 1;
-    KFE_TRY(writer->write(what, &output->sink));
-    if (writer->in_parts)
+    KFE_TRY(format->write(what, &output->sink));
+    if (format->in_parts)
         KFE_TRY(kfe_i_sink_deliver(&output->sink));
 cleanup:
     kfe_i_free(what->ctx, what->row);
@@ -184,7 +192,7 @@ kfe_status kfe_output_open(kfe_context *ctx, const char *path, kfe_output **out)
     KFE_ALLOC_ZERO(ctx, output, 1);
     output->ctx = ctx;
     KFE_STRDUP(ctx, output->path, path);
-    KFE_TRY(choose_writer(ctx, path, &output->writer, &output->packed));
+    KFE_TRY(choose_format(ctx, path, &output->format, &output->packed));
     *out = output;
     output = NULL;
 cleanup:
@@ -199,7 +207,7 @@ kfe_context *kfe_i_output_context(const kfe_output *output)
 
 int kfe_output_takes_parts(const kfe_output *output)
 {
-    return output->writer->in_parts;
+    return output->format->in_parts;
 }
 
 kfe_status kfe_output_commit(kfe_output *output)
@@ -274,15 +282,6 @@ kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const ch
     return kfe_i_write(&what);
 }
 
-/* Whether every row of the format begins with a label. */
-static int begins_with_labels(const char *path)
-{
-    char extension[16] = "";
-
-    kfe_i_path_extension(path, extension, sizeof extension);
-    return extension[0] && kfe_i_word_index(kfe_i_libsvm_writer.extensions, extension) >= 0;
-}
-
 kfe_status kfe_output_features(kfe_output *output, const kfe_matrix *features, const kfe_data *data)
 {
     kfe_i_written what = begin_matrix(output->ctx, features, output->path);
@@ -291,7 +290,7 @@ kfe_status kfe_output_features(kfe_output *output, const kfe_matrix *features, c
         return kfe_i_fail(output->ctx, KFE_EINVAL, "features of %lld rows do not fit data of %lld rows",
                           (long long)features->rows, (long long)kfe_data_rows(data));
     kfe_i_written_set_ids(&what, data);
-    if (begins_with_labels(output->path) && data->target.task != KFE_TASK_NONE)
+    if (output->format->begins_with_labels && data->target.task != KFE_TASK_NONE)
         what.target = &data->target;
     what.mark_whole = data->target.task == KFE_TASK_REAL; /* whatever the values of the other rows */
     return kfe_i_output_put(output, &what);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Implement a writer: what it receives, and helpers for rows and class numbers. */
+/* Write a format: what it is given, and helpers for rows and class numbers. */
 #ifndef KFE_DATA_WRITE_WRITER_H
 #define KFE_DATA_WRITE_WRITER_H
 
 #include "data/data.h"
 #include "data/write/sink.h"
 
-/* What a writer writes: a table, with or without a target. */
+/* What is written: a table, with or without a target. */
 typedef struct kfe_i_written {
     kfe_context *ctx;
     const char *path;
@@ -26,25 +26,10 @@ typedef struct kfe_i_written {
     double *row;             /* one dense row */
 } kfe_i_written;
 
-typedef struct kfe_i_writer {
-    const char *extensions;
-    kfe_status (*write)(const kfe_i_written *what, kfe_i_sink *sink);
-    int packable;      /* may be compressed */
-    int in_parts;      /* rows may be written in several calls */
-    int holds_strings; /* examples may be strings */
-    int only_strings;  /* and nothing else */
-    int holds_sparse;  /* sparse rows stay sparse */
-    int holds_ids;     /* has a place for the names of the rows */
-    int has_words;     /* writes value_words */
-} kfe_i_writer;
-
-extern const kfe_i_writer kfe_i_csv_writer, kfe_i_tsv_writer, kfe_i_libsvm_writer, kfe_i_npy_writer,
-    kfe_i_npz_writer, kfe_i_mtx_writer, kfe_i_arff_writer, kfe_i_fasta_writer;
-
 /* Writes in the format that the extension of the path names ("-": CSV on standard output). The file appears whole or
  * not at all. A table without columns is left out of formats that store the target separately. */
 kfe_status kfe_i_write(kfe_i_written *what);
-/* The same into an output that takes more; its path is that of `what`. */
+/* The same into an output that takes more rows. `what` receives its path. */
 kfe_status kfe_i_output_put(kfe_output *output, kfe_i_written *what);
 
 kfe_context *kfe_i_output_context(const kfe_output *output);

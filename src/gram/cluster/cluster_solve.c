@@ -14,7 +14,7 @@ typedef struct source {
 
 int kfe_i_cluster_solves(const kfe_context *ctx)
 {
-    return kfe_i_ranks(ctx) > 1 && ctx->cluster->info.has_solve;
+    return kfe_i_processes(ctx) > 1 && ctx->cluster->info.has_solve;
 }
 
 double kfe_i_cluster_solve_bytes(const kfe_context *ctx, int64_t n, int64_t k)
@@ -26,7 +26,7 @@ static int block(void *user, int64_t row, int64_t rows, int64_t col, int64_t col
 {
     source *s = user;
 
-    s->status = kfe_i_checkpoint(s->gram->ctx, "computing the kernel", 0, 0);
+    s->status = kfe_i_progress(s->gram->ctx, "computing the kernel", 0, 0);
     if (s->status == KFE_OK)
         s->status = kfe_i_gram_block(s->gram, row, rows, col, cols, out, cols);
     return s->status != KFE_OK;

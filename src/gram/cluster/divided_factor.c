@@ -29,7 +29,7 @@
 #include "core/least.h"
 #include "core/memory.h"
 #include "core/serial.h"
-#include "gram/dense/symmetric.h"
+#include "linalg/symmetric.h"
 
 enum {
     PANEL = KFE_SYMMETRIC_PANEL,
@@ -42,9 +42,9 @@ enum {
 /* ---- rows ---- */
 
 /* How many of the rows before `row` a process has; `row` is a multiple of PANEL, or n. */
-static int64_t rows_before(const kfe_i_divided_factor *f, int rank, int64_t row)
+static int64_t rows_before(const kfe_i_divided_factor *f, int process, int64_t row)
 {
-    kfe_i_share share = {rank, f->share.ranks};
+    kfe_i_share share = {process, f->share.parts};
     int64_t panels = (row + PANEL - 1) / PANEL;
     int64_t count = kfe_i_dealt_count(share, panels);
     int is_last = count > 0 && kfe_i_dealt(share, count - 1) == panels - 1;
@@ -54,7 +54,7 @@ static int64_t rows_before(const kfe_i_divided_factor *f, int rank, int64_t row)
 
 static int64_t own_before(const kfe_i_divided_factor *f, int64_t row)
 {
-    return rows_before(f, f->share.rank, row);
+    return rows_before(f, f->share.part, row);
 }
 
 /* Some rows of this process that lie in one strip, `stride` apart. */
@@ -66,15 +66,15 @@ typedef struct strip {
 } strip;
 
 /* The rows of all processes that so many strips span. */
-static int64_t spanned(int ranks, int64_t strips)
+static int64_t spanned(int processes, int64_t strips)
 {
-    return STRIP * ranks * strips;
+    return STRIP * processes * strips;
 }
 
 /* Where a strip begins in memory: the strips before it span 1, 2, … times the rows of the first, which is the length of their rows. */
-static int64_t strip_offset(int ranks, int64_t number)
+static int64_t strip_offset(int processes, int64_t number)
 {
-    return STRIP * (spanned(ranks, number * (number + 1) / 2) + APART * number);
+    return STRIP * (spanned(processes, number * (number + 1) / 2) + APART * number);
 }
 
 /* The strip of this process's row `first`, from that row on. */
@@ -82,8 +82,8 @@ static strip strip_from(const kfe_i_divided_factor *f, int64_t first)
 {
     int64_t number = first / STRIP;
     int64_t before = first - number * STRIP;
-    int64_t begin = spanned(f->share.ranks, number);
-    int64_t end = kfe_i_least(spanned(f->share.ranks, number + 1), f->n);
+    int64_t begin = spanned(f->share.parts, number);
+    int64_t end = kfe_i_least(spanned(f->share.parts, number + 1), f->n);
     int64_t stride = end + APART;
 
     return (strip){.first = first,
@@ -91,7 +91,7 @@ static strip strip_from(const kfe_i_divided_factor *f, int64_t first)
                    .begin = begin,
                    .end = end,
                    .stride = stride,
-                   .values = f->values + strip_offset(f->share.ranks, number) + before * stride};
+                   .values = f->values + strip_offset(f->share.parts, number) + before * stride};
 }
 
 /* ---- steps and messages ---- */
@@ -111,10 +111,10 @@ static float *outgoing(const kfe_i_divided_factor *f, int64_t begin, int64_t end
 {
     int64_t before = 0;
 
-    for (int r = 0; r < f->share.ranks; r++) {
+    for (int r = 0; r < f->share.parts; r++) {
         int64_t numbers = (rows_before(f, r, end) - rows_before(f, r, begin)) * width;
         f->bytes[r] = numbers * (int64_t)sizeof(float);
-        before += r < f->share.rank ? numbers : 0;
+        before += r < f->share.part ? numbers : 0;
     }
     return f->arrived + before;
 }
@@ -127,8 +127,8 @@ static kfe_status exchange(const kfe_i_divided_factor *f, int64_t begin, int64_t
     const float *place = f->arrived;
 
     KFE_TRY(kfe_i_cluster_gather(f->ctx, f->arrived, f->bytes));
-    for (int r = 0; r < f->share.ranks; r++) {
-        kfe_i_share share = {r, f->share.ranks};
+    for (int r = 0; r < f->share.parts; r++) {
+        kfe_i_share share = {r, f->share.parts};
         int64_t last = kfe_i_dealt_count(share, (end + PANEL - 1) / PANEL);
         for (int64_t turn = kfe_i_dealt_count(share, begin / PANEL); turn < last; turn++) {
             int64_t row = kfe_i_dealt(share, turn) * PANEL;
@@ -186,7 +186,7 @@ static kfe_status fill_own(const kfe_i_gram *gram, double add, const kfe_i_divid
     for (int64_t turn = 0; turn < turns; turn++) {
         int64_t row = kfe_i_dealt(f->share, turn) * PANEL;
         int64_t rows = kfe_i_least(PANEL, f->n - row);
-        KFE_TRY(kfe_i_checkpoint(f->ctx, "computing the kernel matrix", turn, turns));
+        KFE_TRY(kfe_i_progress(f->ctx, "computing the kernel matrix", turn, turns));
         KFE_TRY(kfe_i_gram_block(gram, row, rows, 0, row + rows, block, row + rows));
         narrow_rows(f, block, row, rows, add);
     }
@@ -311,7 +311,7 @@ static kfe_status factorise(const kfe_i_gram *gram, double ridge, kfe_i_divided_
         *definite = 1;
         KFE_TRY(fill(gram, ridge, f));
         for (int64_t first = 0; first < f->n && *definite; first += STEP) {
-            KFE_TRY(kfe_i_checkpoint(f->ctx, "factorising the kernel matrix", 0, 0));
+            KFE_TRY(kfe_i_progress(f->ctx, "factorising the kernel matrix", 0, 0));
             KFE_TRY(eliminate(f, step_at(f, first), definite));
         }
         if (!*definite)
@@ -329,18 +329,18 @@ static int64_t strips_of(int64_t own)
 }
 
 /* The most floats that `own` rows of the factor take; rows of the last strip have at most n. */
-static int64_t numbers_of(int ranks, int64_t own, int64_t n)
+static int64_t numbers_of(int processes, int64_t own, int64_t n)
 {
     int64_t full = own > 0 ? strips_of(own) - 1 : 0;
 
-    return strip_offset(ranks, full) + (own - full * STRIP) * (n + APART) + 1;
+    return strip_offset(processes, full) + (own - full * STRIP) * (n + APART) + 1;
 }
 
-double kfe_i_divided_factor_bytes(int ranks, int64_t n, int64_t k)
+double kfe_i_divided_factor_bytes(int processes, int64_t n, int64_t k)
 {
-    int64_t rows = n / ranks + 2 * PANEL; /* of the process that has most */
+    int64_t rows = n / processes + 2 * PANEL; /* of the process that has most */
 
-    return 4.0 * (double)numbers_of(ranks, rows, n) + 4.0 * (double)n * (3.0 * STEP + (double)k) +
+    return 4.0 * (double)numbers_of(processes, rows, n) + 4.0 * (double)n * (3.0 * STEP + (double)k) +
            4.0 * (double)rows * (double)k + 8.0 * PANEL * (double)n + 16.0 * STEP * (double)k;
 }
 
@@ -348,11 +348,11 @@ static kfe_status allocate(kfe_i_divided_factor *f, int64_t k)
 {
     kfe_status status = KFE_OK;
 
-    KFE_ALLOC(f->ctx, f->values, numbers_of(f->share.ranks, f->own, f->n));
+    KFE_ALLOC(f->ctx, f->values, numbers_of(f->share.parts, f->own, f->n));
     KFE_ALLOC(f->ctx, f->corners, f->n * STEP);
     KFE_ALLOC(f->ctx, f->panel, f->n * STEP);
     KFE_ALLOC(f->ctx, f->arrived, (f->n > k ? f->n : k) * STEP);
-    KFE_ALLOC(f->ctx, f->bytes, f->share.ranks);
+    KFE_ALLOC(f->ctx, f->bytes, f->share.parts);
     KFE_ALLOC(f->ctx, f->block, f->n * k);
     KFE_ALLOC(f->ctx, f->own_block, (f->own > 0 ? f->own : 1) * k);
     KFE_ALLOC(f->ctx, f->sums, STEP * k);

@@ -33,7 +33,7 @@ kfe_status kfe_i_divided_factor_new(const kfe_i_gram *gram, double ridge, int64_
 void kfe_i_divided_factor_free(kfe_i_divided_factor *factor);
 /* Its constant c is 1: it is an approximate inverse. All processes apply it together, to the same block. */
 kfe_i_preconditioner kfe_i_divided_preconditioner(kfe_i_divided_factor *factor);
-/* Bytes that each of `ranks` processes needs for k right-hand sides. */
-double kfe_i_divided_factor_bytes(int ranks, int64_t n, int64_t k);
+/* Bytes that each of `processes` processes needs for k right-hand sides. */
+double kfe_i_divided_factor_bytes(int processes, int64_t n, int64_t k);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * The operator whose matrix is divided over the devices of the processes of a cluster; dealt.c and policy.c make it.
  *
- * Products: every device multiplies the panels of its process (device/panels.h), and the parts are added in host memory. Blocks: every
- * device evaluates some rows, which are gathered. Columns: every device evaluates all rows, and each process's share of them is gathered.
+ * Products: every device multiplies the panels of its process (device/panels.h), and the parts are added in host memory. Entries: every
+ * device evaluates some rows, which are gathered.
  *
  * A process whose device gives up goes on with the CPU, which rounds differently. So results are added over the processes, gathered, or
  * sent by process 0, and all processes have the same bits.
@@ -13,11 +13,14 @@
  */
 #include "gram/cluster/on_devices.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "core/cluster.h"
 #include "core/invariant.h"
 #include "core/memory.h"
+#include "gram/cluster/dealt.h"
+#include "gram/cluster/ways.h"
 #include "gram/device/panels.h"
 
 typedef struct devices_state {
@@ -38,45 +41,19 @@ static const kfe_i_gram *own_matrix(const kfe_i_gram *gram)
 
 /* ---- entries ---- */
 
-static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
-                        double *out, int64_t stride)
+/* Entries at listed rows are those of process 0, for the same bits. */
+static kfe_status entries(const kfe_i_gram *gram, kfe_i_places rows, kfe_i_places cols, double *out,
+                          int64_t stride)
 {
     kfe_status status = KFE_OK;
     const devices_state *s = gram->state;
-    int64_t first = kfe_i_share_begin(rows, s->share.rank, s->share.ranks);
-    int64_t count = kfe_i_share_begin(rows, s->share.rank + 1, s->share.ranks) - first;
-    double *packed = NULL;
-    double *values = out;
 
-    if (kfe_i_ranks(gram->ctx) == 1) /* paused: this process works alone */
-        return kfe_i_gram_block(own_matrix(gram), row, rows, col, cols, out, stride);
-    if (stride != cols) {
-        KFE_ALLOC(gram->ctx, packed, rows * cols);
-        values = packed;
-    }
-    KFE_TRY(kfe_i_gram_block(own_matrix(gram), row + first, count, col, cols, values + first * cols, cols));
-    KFE_TRY(kfe_i_cluster_gather_rows(gram->ctx, values, rows, cols));
-    for (int64_t i = 0; packed && i < rows; i++)
-        memcpy(out + i * stride, packed + i * cols, (size_t)cols * sizeof *out);
+    if (!rows.index && kfe_i_processes(gram->ctx) > 1) /* else the processes have paused working together */
+        return kfe_i_gram_divided_entries(own_matrix(gram), s->share, rows, cols, out, stride);
+    KFE_TRY(kfe_i_gram_entries(own_matrix(gram), rows, cols, out, stride));
+    for (int64_t i = 0; i < rows.count; i++)
+        KFE_TRY(kfe_i_cluster_broadcast(gram->ctx, 0, out + i * stride, cols.count * (int64_t)sizeof *out));
 cleanup:
-    kfe_i_free(gram->ctx, packed);
-    return status;
-}
-
-/* Every process evaluates all rows, and takes the others' share of them from the others, for the same bits. */
-static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
-{
-    kfe_status status = kfe_i_gram_columns(own_matrix(gram), index, count, out);
-
-    return status == KFE_OK ? kfe_i_cluster_gather_rows(gram->ctx, out, gram->size, count) : status;
-}
-
-static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
-{
-    kfe_status status = kfe_i_gram_among(own_matrix(gram), index, count, out);
-
-    if (status == KFE_OK)
-        status = kfe_i_cluster_broadcast(gram->ctx, 0, out, count * count * (int64_t)sizeof *out);
     return status;
 }
 
@@ -92,7 +69,7 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
     kfe_status status = KFE_OK;
     const devices_state *s = gram->state;
 
-    assert(kfe_i_ranks(gram->ctx) == s->share.ranks); /* the processes have not paused working together */
+    assert(kfe_i_processes(gram->ctx) == s->share.parts); /* the processes have not paused working together */
     if (s->whole) {
         KFE_TRY(kfe_i_gram_times(s->whole, v, k, out));
         return kfe_i_cluster_broadcast(gram->ctx, 0, out, gram->size * k * (int64_t)sizeof *out);
@@ -110,7 +87,7 @@ static kfe_status times_whole(const kfe_i_gram *gram, const kfe_device_matrix *v
     kfe_status status = KFE_OK;
     const devices_state *s = gram->state;
     const kfe_i_device *device = gram->ctx->device;
-    kfe_device_status result = kfe_i_device_times(s->whole, v, out);
+    kfe_device_status result = s->whole->form->device->times(s->whole, v, out);
     double *product = NULL;
     double *copy = NULL;
 
@@ -127,8 +104,8 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_devices_times(const kfe_i_gram *gram, const kfe_device_matrix *v,
-                               const kfe_device_matrix *out)
+static kfe_status times_together(const kfe_i_gram *gram, const kfe_device_matrix *v,
+                                 const kfe_device_matrix *out)
 {
     kfe_status status = KFE_OK;
     const devices_state *s = gram->state;
@@ -157,40 +134,38 @@ static void release(kfe_i_gram *gram)
     kfe_i_gram_free(s->owned);
 }
 
-#define KFE_DEVICES_CALLS                                                                                    \
-    .block = block, .columns = columns, .among = among, .diagonal = diagonal, .times = times,                \
-    .release = release
+static const kfe_i_device_calls on_device = {.times_together = times_together};
 
 /* Sums over groups are made from products. */
-static const kfe_i_gram_form form_evaluated = {
-    .name = "computed on the devices of all processes, not stored", .evaluates = 1, KFE_DEVICES_CALLS};
+#define KFE_DEVICES_CALLS                                                                                    \
+    .entries = entries, .diagonal = diagonal, .times = times, .alone = own_matrix, .device = &on_device,     \
+    .release = release, KFE_DEVICE_SOLUTIONS
+
 static const kfe_i_gram_form form_f64 = {
     .name = "stored in double precision, divided over the devices of the processes", KFE_DEVICES_CALLS};
 static const kfe_i_gram_form form_f32 = {
-    .name = "stored in single precision, divided over the devices of the processes",
-    .single = 1,
-    KFE_DEVICES_CALLS};
+    .name = "stored in single precision, divided over the devices of the processes", KFE_DEVICES_CALLS};
 static const kfe_i_gram_form form_partial = {
     .name = "partly stored in single precision, the rest computed, divided over the devices of the processes",
-    .single = 1,
     KFE_DEVICES_CALLS};
 static const kfe_i_gram_form form_single = {
-    .name = "computed in single precision on the devices of all processes, not stored",
-    .single = 1,
-    KFE_DEVICES_CALLS};
-
+    .name = "computed in single precision on the devices of all processes, not stored", KFE_DEVICES_CALLS};
 static const kfe_i_gram_form form_whole = {
     .name = "stored in double precision, whole on the device of every process", KFE_DEVICES_CALLS};
 
-int kfe_i_gram_is_on_devices(const kfe_i_gram *gram)
+/* An empty operator in all processes that share the work of `source`. */
+static kfe_status make_empty(const kfe_i_gram *source, const kfe_i_gram_form *form, kfe_i_gram **out)
 {
-    return gram->form == &form_evaluated || gram->form == &form_whole || gram->form == &form_f64 ||
-           gram->form == &form_f32 || gram->form == &form_partial || gram->form == &form_single;
-}
+    kfe_status status = kfe_i_gram_new(source->ctx, form, source->size, sizeof(devices_state), out);
 
-const kfe_i_gram *kfe_i_gram_own_device(const kfe_i_gram *gram)
-{
-    return kfe_i_gram_is_on_devices(gram) ? own_matrix(gram) : gram;
+    if (status != KFE_OK)
+        return status;
+    devices_state *s = (*out)->state;
+    s->source = source;
+    s->share = kfe_i_own_share(source->ctx);
+    (*out)->processes = s->share.parts;
+    (*out)->ways = kfe_i_ways_of_cluster;
+    return KFE_OK;
 }
 
 /* An operator of this form that keeps so many panels of all processes; *out NULL: the device has no room for them. */
@@ -201,10 +176,10 @@ static kfe_status make(const kfe_i_gram *source, const kfe_i_gram_form *form, kf
     kfe_i_gram *made = NULL;
 
     *out = NULL;
-    KFE_TRY(kfe_i_gram_new(source->ctx, form, source->size, sizeof(devices_state), &made));
+    KFE_TRY(make_empty(source, form, &made));
     devices_state *s = made->state;
-    s->source = source;
-    s->share = kfe_i_own_share(source->ctx);
+    if (type == KFE_DEVICE_F32)
+        made->epsilon = (double)FLT_EPSILON;
     KFE_TRY(kfe_i_device_panels_new(source, &(kfe_i_device_panels_shape){s->share, type, kept}, &s->panels));
     if (s->panels) {
         *out = made;
@@ -215,47 +190,12 @@ cleanup:
     return status;
 }
 
-/* Whether all processes have this operator on a device; if only some have, all use the CPU. */
-static kfe_status agree_on_devices(kfe_context *ctx, kfe_i_gram **gram, int *on_devices)
-{
-    kfe_status status = KFE_OK;
-    int own = kfe_i_gram_device(*gram) != NULL;
-    double all = own;
-
-    if (strcmp(kfe_i_device_wanted(ctx), "cpu") != 0)
-        KFE_TRY(kfe_i_cluster_least(ctx, &all));
-    *on_devices = all > 0;
-    if (own && !*on_devices) {
-        kfe_i_log(ctx, KFE_LOG_WARNING,
-                  "kernel matrix: on the CPU in all processes, since not all of them have it on a device");
-        kfe_i_fused_unwrap(gram);
-    }
-cleanup:
-    return status;
-}
-
-kfe_status kfe_i_devices_deal(kfe_context *ctx, kfe_i_gram **gram)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_gram *made = NULL;
-    int on_devices = 0;
-
-    KFE_TRY(agree_on_devices(ctx, gram, &on_devices));
-    if (!on_devices)
-        return KFE_OK;
-    KFE_TRY(make(*gram, &form_evaluated, KFE_DEVICE_F64, 0, &made));
-    ((devices_state *)made->state)->owned = *gram;
-    *gram = made;
-cleanup:
-    return status;
-}
-
 /* ---- keeping ---- */
 
 /* Free bytes, less those reserved, of the device that has the least. */
 static kfe_status room_of_devices(const kfe_i_gram *gram, double reserve, double *out)
 {
-    kfe_i_device *device = kfe_i_fused_device(((const devices_state *)gram->state)->source);
+    const kfe_i_device *device = kfe_i_gram_device(gram);
 
     *out = device ? kfe_i_device_room(device) - reserve : 0;
     return kfe_i_cluster_least(gram->ctx, out);
@@ -278,7 +218,7 @@ static kfe_status keep_or_drop(kfe_context *ctx, kfe_i_gram **gram)
 static kfe_status keep_panels(const kfe_i_gram *gram, const kfe_i_gram_form *form, kfe_device_type type,
                               int64_t kept, kfe_i_gram **out)
 {
-    kfe_status status = make(kfe_i_gram_own_device(gram), form, type, kept, out);
+    kfe_status status = make(((const devices_state *)gram->state)->source, form, type, kept, out);
 
     return status == KFE_OK ? keep_or_drop(gram->ctx, out) : status;
 }
@@ -288,17 +228,18 @@ kfe_status kfe_i_devices_keep(const kfe_i_gram *gram, int type, double reserve, 
     kfe_status status = KFE_OK;
     const devices_state *s = gram->state;
     int64_t n = gram->size;
-    int ranks = s->share.ranks;
-    int64_t all = kfe_i_device_panels_count(n, ranks);
+    int processes = s->share.parts;
+    int64_t all = kfe_i_device_panels_count(n, processes);
     double room = 0;
 
     *out = NULL;
     KFE_TRY(room_of_devices(gram, reserve, &room));
-    if (type != KFE_DEVICE_F32 && kfe_i_device_panels_bytes(n, ranks, KFE_DEVICE_F64, all) <= room)
+    if (type != KFE_DEVICE_F32 && kfe_i_device_panels_bytes(n, processes, KFE_DEVICE_F64, all) <= room)
         KFE_TRY(keep_panels(gram, &form_f64, KFE_DEVICE_F64, all, out));
-    if (!*out && type != KFE_DEVICE_F64 && kfe_i_device_panels_bytes(n, ranks, KFE_DEVICE_F32, all) <= room)
+    if (!*out && type != KFE_DEVICE_F64 &&
+        kfe_i_device_panels_bytes(n, processes, KFE_DEVICE_F32, all) <= room)
         KFE_TRY(keep_panels(gram, &form_f32, KFE_DEVICE_F32, all, out));
-    int64_t some = *out || type != 0 ? 0 : kfe_i_device_panels_that_fit(s->source, ranks, room);
+    int64_t some = *out || type != 0 ? 0 : kfe_i_device_panels_that_fit(s->source, processes, room);
     if (some > 0)
         KFE_TRY(keep_panels(gram, &form_partial, KFE_DEVICE_F32, some, out));
     if (!*out && type == 0)
@@ -307,7 +248,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_devices_keep_whole(const kfe_i_gram *gram, double reserve, kfe_i_gram **out)
+static kfe_status keep_whole(const kfe_i_gram *gram, double reserve, kfe_i_gram **out)
 {
     kfe_status status = KFE_OK;
     const devices_state *from = gram->state;
@@ -322,32 +263,82 @@ kfe_status kfe_i_devices_keep_whole(const kfe_i_gram *gram, double reserve, kfe_
     }
     if (!whole)
         return KFE_OK;
-    KFE_TRY(kfe_i_gram_new(gram->ctx, &form_whole, gram->size, sizeof(devices_state), out));
-    *(devices_state *)(*out)->state =
-        (devices_state){.source = from->source, .share = from->share, .whole = whole};
+    KFE_TRY(make_empty(from->source, &form_whole, out));
+    ((devices_state *)(*out)->state)->whole = whole;
     whole = NULL;
 cleanup:
     kfe_i_gram_free(whole);
     return status;
 }
 
-int kfe_i_devices_wide_fit(const kfe_i_gram *gram, double reserve)
+/* Callers that want rows get them in host memory. Where every device has room for the whole matrix in double precision, products of
+ * vectors there need no messages; else the matrix is divided over the devices. */
+static kfe_status keep(const kfe_i_gram *gram, kfe_i_keep_how how, double reserve, kfe_i_kept *out)
 {
-    int ranks = kfe_i_ranks(gram->ctx);
-    int64_t all = kfe_i_device_panels_count(gram->size, ranks);
-    double room = 0;
+    kfe_status status = KFE_OK;
+    kfe_i_gram *stored = NULL;
 
-    return room_of_devices(gram, reserve, &room) == KFE_OK &&
-           kfe_i_device_panels_bytes(gram->size, ranks, KFE_DEVICE_F64, all) <= room;
+    if (how == KFE_KEEP_ROWS)
+        return kfe_i_keep_in_memory(gram, how, reserve, NULL, out);
+    KFE_TRY(keep_whole(gram, reserve, &stored));
+    if (!stored)
+        KFE_TRY(kfe_i_devices_keep(gram, how == KFE_KEEP_DOUBLE ? KFE_DEVICE_F64 : 0, reserve, &stored));
+    if (!stored)
+        return KFE_OK;
+    kfe_i_kept_take(out, stored);
+    kfe_i_log(gram->ctx, KFE_LOG_INFO, "kernel matrix of %lld examples: %s", (long long)gram->size,
+              stored->form->name);
+cleanup:
+    return status;
 }
 
-kfe_status kfe_i_devices_keep_owned(kfe_i_gram **gram, int type, kfe_i_gram **out)
+kfe_status kfe_i_devices_keep_owned(kfe_i_gram **gram, int single, kfe_i_gram **out)
 {
-    kfe_status status = kfe_i_devices_keep(*gram, type, 0, out);
+    kfe_status status = kfe_i_devices_keep(*gram, single ? KFE_DEVICE_F32 : KFE_DEVICE_F64, 0, out);
 
     if (*out) {
         ((devices_state *)(*out)->state)->owned = *gram;
         *gram = NULL;
     }
+    return status;
+}
+
+/* ---- the operator that computes at every pass ---- */
+
+static const kfe_i_gram_form form_evaluated = {.name = "computed on the devices of all processes, not stored",
+                                               .column_seconds = kfe_i_gram_time_columns,
+                                               .keep = keep,
+                                               KFE_DEVICES_CALLS};
+
+/* Whether all processes have this operator on a device; if only some have, all use the CPU. */
+static kfe_status agree_on_devices(kfe_context *ctx, kfe_i_gram **gram, int *on_devices)
+{
+    kfe_status status = KFE_OK;
+    int own = kfe_i_gram_device(*gram) != NULL;
+    double all = own;
+
+    KFE_TRY(kfe_i_cluster_least(ctx, &all));
+    *on_devices = all > 0;
+    if (own && !*on_devices) {
+        kfe_i_log(ctx, KFE_LOG_WARNING,
+                  "kernel matrix: on the CPU in all processes, since not all of them have it on a device");
+        kfe_i_fused_unwrap(gram);
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_devices_deal(kfe_context *ctx, kfe_i_gram **gram, int *done)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_gram *made = NULL;
+
+    KFE_TRY(agree_on_devices(ctx, gram, done));
+    if (!*done)
+        return KFE_OK;
+    KFE_TRY(make(*gram, &form_evaluated, KFE_DEVICE_F64, 0, &made));
+    ((devices_state *)made->state)->owned = *gram;
+    *gram = made;
+cleanup:
     return status;
 }

@@ -52,7 +52,7 @@ kfe_status kfe_i_device_pool_open(const kfe_i_gram *gram, const kfe_i_device_poo
 
     *out = (kfe_i_device_pool){.gram = gram, .device = kfe_i_gram_device(gram), .shape = *shape};
     *open = 0;
-    if (!out->device || kfe_i_gram_centred_inner(gram))
+    if (!out->device)
         return KFE_OK;
     if (bytes_of(shape, gram->size) > kfe_i_device_room(out->device))
         result = KFE_DEVICE_NO_MEMORY;
@@ -135,7 +135,7 @@ kfe_status kfe_i_device_pool_load(kfe_i_device_pool *pool, const int64_t *index,
     kfe_device_matrix basis = kfe_device_part(pool->basis, 0, features, 0, n);
 
     pool->device->stage = "evaluating candidate columns";
-    KFE_DEVICE_TRY(kfe_i_device_columns(pool->gram, pool->shape.scale, index, &chunk));
+    KFE_DEVICE_TRY(pool->gram->form->device->columns(pool->gram, pool->shape.scale, index, &chunk));
     KFE_DEVICE_TRY(keep_columns(pool, places, count, out->squares));
     if (pool->shape.targets > 0)
         KFE_DEVICE_TRY(product(pool, &chunk, &pool->residual, 0, out->covariance));
@@ -198,7 +198,7 @@ static kfe_device_status pick(kfe_i_device_pool *pool, int64_t example, double w
     kfe_device_status status = KFE_DEVICE_OK;
     kfe_device_matrix row = kfe_device_part(pool->basis, features, 1, 0, pool->gram->size);
 
-    KFE_DEVICE_TRY(kfe_i_device_columns(pool->gram, weight * pool->shape.scale, &example, &row));
+    KFE_DEVICE_TRY(pool->gram->form->device->columns(pool->gram, weight * pool->shape.scale, &example, &row));
     KFE_DEVICE_TRY(length_of(pool, features, &lengths[0]));
     for (int64_t j = 0; j < features; j++)
         work[j] = 0;

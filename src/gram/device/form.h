@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Put a Gram operator on a device: its products, blocks and sums are then computed there, and what the device cannot do runs on
- * the CPU with a log line. gram.c and policy.c use it; methods see the same operator as without a device.
+ * the CPU with a log line. open.c uses it; methods see the same operator as without a device.
  */
 #ifndef KFE_GRAM_DEVICE_FORM_H
 #define KFE_GRAM_DEVICE_FORM_H
 
 #include "gram/device/session.h"
-#include "gram/gram.h"
+#include "gram/form.h"
 
 /* One kernel on its examples. */
 typedef struct kfe_i_device_term {
@@ -20,36 +20,62 @@ typedef struct kfe_i_device_term {
 kfe_status kfe_i_device_wrap(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
                              kfe_i_gram **gram);
 
-/* The device of an operator that computes on one; NULL for others. Looks inside centred operators. */
+/* ---- operators on a device, of all forms ---- */
+
+/* What an operator on a device does there, beside the calls of its form: the form's `device`. Matrices are in the device's memory. A
+ * centred operator has none, but that inside it. */
+typedef struct kfe_i_device_calls {
+    /* NULL: the device has failed, and the CPU answers from now on. */
+    kfe_i_device *(*device)(const kfe_i_gram *gram);
+    /* out = scale·G, or its lower triangle. In single precision values are computed in double precision and rounded. */
+    kfe_device_status (*fill)(const kfe_i_gram *gram, double scale, int lower, const kfe_device_matrix *out);
+    /* Row c of out (count × n, double precision) = scale·(column index[c] of G). */
+    kfe_device_status (*columns)(const kfe_i_gram *gram, double scale, const int64_t *index,
+                                 const kfe_device_matrix *out);
+    /* out = G·v, in double precision. */
+    kfe_device_status (*times)(const kfe_i_gram *gram, const kfe_device_matrix *v,
+                               const kfe_device_matrix *out);
+    /* Takes the matrix away from an operator that has it in this type, which computes it from then on; address 0: it has none. NULL: it
+     * never has. */
+    kfe_device_matrix (*take)(const kfe_i_gram *gram, kfe_device_type type);
+    /* out = G·v together with the other processes; a device that fails leaves it to its CPU. NULL: no others are needed. */
+    kfe_status (*times_together)(const kfe_i_gram *gram, const kfe_device_matrix *v,
+                                 const kfe_device_matrix *out);
+} kfe_i_device_calls;
+
+/* The device of an operator; NULL: it is not on one. */
 kfe_i_device *kfe_i_gram_device(const kfe_i_gram *gram);
+/* Rows of the panels that a matrix passes through. */
+int64_t kfe_i_device_panel_rows(int64_t n);
+/* A product by `times` with vectors in host memory. */
+kfe_device_status kfe_i_device_times_host(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
+
+/* ---- entries of the table of a form, for all operators on devices ---- */
+
+/* By a factor on the device; on the CPU if there is no room for one (solve.c). */
+kfe_status kfe_i_device_solve(const kfe_i_system *system, struct kfe_i_solve_report *report);
+/* With vectors on the device (eigen.c). */
+kfe_status kfe_i_device_eigen(const kfe_i_gram *gram, int64_t k, double tolerance, double *values,
+                              double *vectors);
+/* A centred operator whose systems and eigenvectors are computed on the device too (eigen.c). */
+kfe_status kfe_i_device_centre(const kfe_i_gram *gram, kfe_i_gram **out);
+#define KFE_DEVICE_SOLUTIONS                                                                                 \
+    .solve = kfe_i_device_solve, .eigen = kfe_i_device_eigen, .centre = kfe_i_device_centre
+
+/* ---- keeping (stored.c) ---- */
 
 /* An operator of the same matrix for many passes on the device of `source`, which it borrows: the whole matrix in double
- * precision, else in single precision, else as many rows as fit, else computed in single precision at every pass. `type` F64 or F32 allows only that one, 0 any;
- * *out NULL: it does not fit beside `reserve` bytes. */
+ * precision, else in single precision, else as many rows as fit, else computed in single precision at every pass. `type` F64 or F32
+ * allows only that one, 0 any; *out NULL: it does not fit beside `reserve` bytes. */
 kfe_status kfe_i_device_keep(const kfe_i_gram *source, int type, double reserve, kfe_i_gram **out);
-/* The same for an operator on any device or none; the result owns the source, and *source becomes NULL. */
-kfe_status kfe_i_device_keep_owned(kfe_i_gram **source, int type, kfe_i_gram **out);
-/* Whether kfe_i_device_keep would use double precision. */
+/* The same in one precision, without a reserve; the result owns the source, and *source becomes NULL. */
+kfe_status kfe_i_device_keep_owned(kfe_i_gram **source, int single, kfe_i_gram **out);
+/* Whether the whole matrix in double precision fits beside `reserve` bytes. */
 int kfe_i_device_wide_fits(const kfe_i_gram *source, double reserve);
-
-/* ---- for the files of this folder; `gram` is on a device and not centred ---- */
-
-/* out = scale·G, or its lower triangle, a square matrix on the device. In single precision values are computed in double precision
- * and rounded. */
-kfe_device_status kfe_i_device_fill(const kfe_i_gram *gram, double scale, int lower,
-                                    const kfe_device_matrix *out);
-/* Rows of the panels that such a matrix passes through. */
-int64_t kfe_i_device_panel_rows(int64_t n);
-/* Row c of out (count × n, double precision) = scale·(column index[c] of G). */
-kfe_device_status kfe_i_device_columns(const kfe_i_gram *gram, double scale, const int64_t *index,
-                                       const kfe_device_matrix *out);
-/* out = G·v, both on the device in double precision. */
-kfe_device_status kfe_i_device_times(const kfe_i_gram *gram, const kfe_device_matrix *v,
-                                     const kfe_device_matrix *out);
-/* The same with vectors in host memory. */
-kfe_device_status kfe_i_device_times_host(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
-/* Takes the matrix away from an operator that has it in this type, which computes it from then on; address 0: it has none. */
-kfe_device_matrix kfe_i_device_take(const kfe_i_gram *gram, kfe_device_type type);
+/* out = scale·G or its lower triangle, or the first rows of it, in single precision: panels are computed in double precision and
+ * rounded. */
+kfe_device_status kfe_i_device_fill_rounded(const kfe_i_gram *gram, double scale, int lower,
+                                            const kfe_device_matrix *out);
 
 /* Every row of out times `scale`. */
 kfe_device_status kfe_i_device_scale_rows(const kfe_i_device *device, double scale,
@@ -59,36 +85,29 @@ kfe_device_status kfe_i_device_scale_rows(const kfe_i_device *device, double sca
 kfe_status kfe_i_device_upload_points(kfe_i_device *device, const kfe_i_table *table,
                                       const kfe_i_formula *formula, const double *known,
                                       kfe_device_points **out, kfe_device_status *result);
+/* A table as the device takes it, without a centre. */
+kfe_device_rows kfe_i_device_rows(const kfe_i_table *table);
 
-/* The operator that computes at every pass (fused.c). */
-kfe_status kfe_i_fused_new(kfe_i_device *device, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
-                           kfe_i_gram **gram);
-/* Its device, unless it has fallen back to the CPU; NULL for other operators. */
+/* ---- the operator that kfe_i_device_wrap makes (fused.c); `gram` is one ---- */
+
+/* Its device, unless it has fallen back to the CPU. */
 kfe_i_device *kfe_i_fused_device(const kfe_i_gram *gram);
-/* `rows` rows of scale·G from `row` on, all columns up to out->cols. */
-kfe_device_status kfe_i_fused_fill(const kfe_i_gram *gram, double scale, int64_t row,
-                                   const kfe_device_matrix *out, int how);
-kfe_device_status kfe_i_fused_columns(const kfe_i_gram *gram, double scale, const int64_t *index,
-                                      const kfe_device_matrix *out);
-/* The product with the rows and columns from `first` on; v and out have as many rows. */
-kfe_device_status kfe_i_fused_times_from(const kfe_i_gram *gram, kfe_device_type precision, int64_t first,
-                                         int add, const kfe_device_matrix *v, const kfe_device_matrix *out);
+/* The operator on the CPU that it owns. */
+const kfe_i_gram *kfe_i_fused_source(const kfe_i_gram *gram);
+/* *gram becomes that operator, and the one on the device is freed. */
+void kfe_i_fused_unwrap(kfe_i_gram **gram);
 /* Whether the device computes the matrix in single precision as fast as it would read it. */
 int kfe_i_fused_is_fast(const kfe_i_gram *gram);
 /* The part of G from `row` and `col` on, in the precision of `out`. */
 kfe_device_status kfe_i_fused_part(const kfe_i_gram *gram, int64_t row, int64_t col,
                                    const kfe_device_matrix *out, int how);
+kfe_device_status kfe_i_fused_times(const kfe_i_gram *gram, kfe_device_type precision,
+                                    const kfe_device_matrix *v, const kfe_device_matrix *out);
+/* The product with the rows and columns from `first` on; v and out have as many rows. */
+kfe_device_status kfe_i_fused_times_from(const kfe_i_gram *gram, kfe_device_type precision, int64_t first,
+                                         int add, const kfe_device_matrix *v, const kfe_device_matrix *out);
 /* out = the rows of G from `row` on, as many as out has, times v, in single precision. */
 kfe_device_status kfe_i_fused_times_rows(const kfe_i_gram *gram, int64_t row, const kfe_device_matrix *v,
                                          const kfe_device_matrix *out);
-/* The operator on the CPU that it owns. */
-const kfe_i_gram *kfe_i_fused_source(const kfe_i_gram *gram);
-/* *gram becomes that operator, and the one on the device is freed. */
-void kfe_i_fused_unwrap(kfe_i_gram **gram);
-kfe_device_status kfe_i_fused_times(const kfe_i_gram *gram, kfe_device_type precision,
-                                    const kfe_device_matrix *v, const kfe_device_matrix *out);
-
-/* A table as the device takes it, without a centre. */
-kfe_device_rows kfe_i_device_rows(const kfe_i_table *table);
 
 #endif

@@ -23,10 +23,11 @@ typedef struct fused_state {
  * 1.7 ps for an entry. */
 enum { KFE_NARROW_COLS = 128 };
 
-/* A part of the matrix. */
-typedef struct span {
-    int64_t row, rows, col, cols;
-} span;
+/* Examples of rows or of columns: consecutive ones of all, or copies of those listed. */
+typedef struct side {
+    kfe_device_points **copies; /* one for each kernel; NULL: no copies */
+    int64_t first, count;
+} side;
 
 /* Bytes of one piece of a block on its way to the host, if a fourth of the free memory is not less. */
 #define KFE_PIECE_BYTES ((int64_t)256 << 20)
@@ -39,51 +40,70 @@ static int64_t piece_rows(const fused_state *s, int64_t rows, int64_t cols)
     return kfe_i_least(rows, bytes / (8 * cols) + 1);
 }
 
-/* Whether the CPU has to answer this call, since the device gives up. */
-static int must_leave(const kfe_i_gram *gram, kfe_device_status result, const char *what, kfe_status *status)
-{
-    const fused_state *s = gram->state;
+/* ---- entries ---- */
 
-    *status = KFE_OK;
-    if (result == KFE_DEVICE_OK)
-        return 0;
-    if (kfe_i_device_gives_up(s->device, result, what))
-        return 1;
-    *status = kfe_i_device_status(s->device, result);
-    return 0;
+static kfe_device_range range_of(const fused_state *s, const side *x, int64_t term)
+{
+    return (kfe_device_range){x->copies ? x->copies[term] : s->terms[term].points, x->first, x->count};
 }
 
-/* ---- blocks ---- */
-
-static kfe_device_status fill(const fused_state *s, double scale, span at, const kfe_device_matrix *out,
-                              int how)
+/* out = scale·(entries of these rows and columns) */
+static kfe_device_status fill(const fused_state *s, double scale, side rows, side cols,
+                              const kfe_device_matrix *out, int how)
 {
     kfe_device_status status = KFE_DEVICE_OK;
 
     for (int64_t m = 0; m < s->count && status == KFE_DEVICE_OK; m++) {
-        const kfe_device_points *points = s->terms[m].points;
         kfe_device_kernel kernel = s->terms[m].kernel;
         kernel.weight *= scale;
-        status = s->device->table->block(
-            s->device->handle, &kernel, (kfe_device_range){points, at.row, at.rows},
-            (kfe_device_range){points, at.col, at.cols}, out, how | (m > 0 ? KFE_DEVICE_ADD : 0));
+        status = s->device->table->block(s->device->handle, &kernel, range_of(s, &rows, m),
+                                         range_of(s, &cols, m), out, how | (m > 0 ? KFE_DEVICE_ADD : 0));
     }
     return status;
 }
 
-/* The block passes through a piece of device memory. Of the whole matrix only the lower half is computed. */
-static kfe_device_status download_block(const fused_state *s, span at, int whole, double *out, int64_t stride)
+static side consecutive(int64_t first, int64_t count)
+{
+    return (side){NULL, first, count};
+}
+
+static void close_side(const fused_state *s, side *x)
+{
+    for (int64_t m = 0; x->copies && m < s->count; m++)
+        if (x->copies[m])
+            s->device->table->points_free(s->device->handle, x->copies[m]);
+    kfe_i_free(s->device->ctx, x->copies);
+}
+
+/* Close it also after a failure. */
+static kfe_device_status open_side(const fused_state *s, kfe_i_places places, side *out)
+{
+    kfe_device_status status = KFE_DEVICE_OK;
+
+    *out = consecutive(places.first, places.count);
+    if (!places.index)
+        return KFE_DEVICE_OK;
+    out->copies = kfe_i_alloc_zero(s->device->ctx, s->count, sizeof *out->copies);
+    for (int64_t m = 0; out->copies && m < s->count && status == KFE_DEVICE_OK; m++)
+        status = s->device->table->points_gather(s->device->handle, s->terms[m].points, places.index,
+                                                 places.count, &out->copies[m]);
+    return out->copies ? status : KFE_DEVICE_NO_MEMORY;
+}
+
+/* The entries pass through a piece of device memory. Of the same rows and columns only the lower half is computed. */
+static kfe_device_status download_entries(const fused_state *s, side rows, side cols, int same, double *out,
+                                          int64_t stride)
 {
     kfe_device_status status = KFE_DEVICE_OK;
     kfe_device_matrix piece = {0};
-    int64_t step = piece_rows(s, at.rows, at.cols);
+    int64_t step = piece_rows(s, rows.count, cols.count);
 
-    KFE_DEVICE_TRY(kfe_i_device_matrix_new(s->device, step, at.cols, KFE_DEVICE_F64, &piece));
-    for (int64_t first = 0; first < at.rows; first += step) {
-        int64_t rows = kfe_i_least(step, at.rows - first);
-        int64_t cols = whole ? first + rows : at.cols;
-        kfe_device_matrix part = kfe_device_part(piece, 0, rows, 0, cols);
-        KFE_DEVICE_TRY(fill(s, 1, (span){at.row + first, rows, at.col, cols}, &part, 0));
+    KFE_DEVICE_TRY(kfe_i_device_matrix_new(s->device, step, cols.count, KFE_DEVICE_F64, &piece));
+    for (int64_t first = 0; first < rows.count; first += step) {
+        side some_rows = {rows.copies, rows.first + first, kfe_i_least(step, rows.count - first)};
+        side some_cols = {cols.copies, cols.first, same ? first + some_rows.count : cols.count};
+        kfe_device_matrix part = kfe_device_part(piece, 0, some_rows.count, 0, some_cols.count);
+        KFE_DEVICE_TRY(fill(s, 1, some_rows, some_cols, &part, 0));
         KFE_DEVICE_TRY(s->device->table->download(s->device->handle, &part, out + first * stride, stride));
     }
 cleanup:
@@ -102,144 +122,49 @@ static void mirror(int64_t n, double *matrix, int64_t stride)
                     matrix[j * stride + i] = matrix[i * stride + j];
 }
 
-static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
-                        double *out, int64_t stride)
+static kfe_device_status entries_on_device(const fused_state *s, kfe_i_places rows, kfe_i_places cols,
+                                           int same, double *out, int64_t stride)
+{
+    kfe_device_status status = KFE_DEVICE_OK;
+    side left = {0};
+    side right = {0};
+
+    KFE_DEVICE_TRY(open_side(s, rows, &left));
+    KFE_DEVICE_TRY(open_side(s, cols, &right));
+    KFE_DEVICE_TRY(download_entries(s, left, right, same, out, stride));
+cleanup:
+    close_side(s, &left);
+    close_side(s, &right);
+    return status;
+}
+
+static kfe_status entries(const kfe_i_gram *gram, kfe_i_places rows, kfe_i_places cols, double *out,
+                          int64_t stride)
 {
     const fused_state *s = gram->state;
-    int whole = rows == gram->size && cols == gram->size;
+    int same = kfe_i_places_are_same(gram, rows, cols);
     kfe_status status = KFE_OK;
 
-    if (rows == 0 || cols == 0)
-        return KFE_OK;
     s->device->stage = "computing the kernel matrix";
-    if (s->left || must_leave(gram, download_block(s, (span){row, rows, col, cols}, whole, out, stride),
-                              "kernel matrix", &status))
-        return kfe_i_gram_block(s->source, row, rows, col, cols, out, stride);
-    if (status == KFE_OK && whole)
-        mirror(gram->size, out, stride);
-    return status;
-}
-
-/* Copies of the points listed, one set for each kernel; the caller frees them, also after a failure. */
-static kfe_device_status gather(const fused_state *s, const int64_t *index, int64_t count, fused_state *out)
-{
-    kfe_device_status status = KFE_DEVICE_OK;
-
-    for (int64_t m = 0; m < s->count && status == KFE_DEVICE_OK; m++) {
-        out->terms[m].kernel = s->terms[m].kernel;
-        status = s->device->table->points_gather(s->device->handle, s->terms[m].points, index, count,
-                                                 &out->terms[m].points);
-    }
-    return status;
-}
-
-static void free_points(const fused_state *s)
-{
-    for (int64_t m = 0; s->terms && m < s->count; m++)
-        if (s->terms[m].points)
-            s->device->table->points_free(s->device->handle, s->terms[m].points);
-}
-
-/* out (rows × count) = the kernel between the points of `s` and those chosen, rows at a time. */
-static kfe_device_status download_columns(const fused_state *s, const fused_state *chosen, int64_t n,
-                                          int64_t count, double *out)
-{
-    kfe_device_status status = KFE_DEVICE_OK;
-    kfe_device_matrix piece = {0};
-    int64_t step = piece_rows(s, n, count);
-
-    KFE_DEVICE_TRY(kfe_i_device_matrix_new(s->device, step, count, KFE_DEVICE_F64, &piece));
-    for (int64_t first = 0; first < n; first += step) {
-        kfe_device_matrix part = kfe_device_part(piece, 0, kfe_i_least(step, n - first), 0, count);
-        for (int64_t m = 0; m < s->count; m++)
-            KFE_DEVICE_TRY(s->device->table->block(s->device->handle, &s->terms[m].kernel,
-                                                   (kfe_device_range){s->terms[m].points, first, part.rows},
-                                                   (kfe_device_range){chosen->terms[m].points, 0, count},
-                                                   &part, m > 0 ? KFE_DEVICE_ADD : 0));
-        KFE_DEVICE_TRY(s->device->table->download(s->device->handle, &part, out + first * count, count));
-    }
-cleanup:
-    kfe_i_device_matrix_free(s->device, &piece);
-    return status;
-}
-
-/* The columns listed, of all rows or of the rows listed too. */
-static kfe_device_status chosen_columns(const kfe_i_gram *gram, const int64_t *index, int64_t count,
-                                        int among, double *out)
-{
-    const fused_state *s = gram->state;
-    kfe_device_status status = KFE_DEVICE_NO_MEMORY;
-    fused_state chosen = {.device = s->device, .count = s->count};
-
-    chosen.terms = kfe_i_alloc_zero(gram->ctx, s->count, sizeof *chosen.terms);
-    if (chosen.terms) {
-        status = gather(s, index, count, &chosen);
-        if (status == KFE_DEVICE_OK)
-            status = among ? download_block(&chosen, (span){0, count, 0, count}, 1, out, count)
-                           : download_columns(s, &chosen, gram->size, count, out);
-    }
-    free_points(&chosen);
-    kfe_i_free(gram->ctx, chosen.terms);
+    if (s->left || kfe_i_device_leaves_to_cpu(s->device, entries_on_device(s, rows, cols, same, out, stride),
+                                              "kernel matrix", &status))
+        return kfe_i_gram_entries(s->source, rows, cols, out, stride);
+    if (status == KFE_OK && same)
+        mirror(rows.count, out, stride);
     return status;
 }
 
 /* The columns listed as rows, on the device. */
-static kfe_device_status evaluate_columns(const fused_state *s, const fused_state *chosen, double scale,
-                                          const kfe_device_matrix *out)
-{
-    kfe_device_status status = KFE_DEVICE_OK;
-
-    for (int64_t m = 0; m < s->count && status == KFE_DEVICE_OK; m++) {
-        kfe_device_kernel kernel = s->terms[m].kernel;
-        kernel.weight *= scale;
-        status = s->device->table->block(
-            s->device->handle, &kernel, (kfe_device_range){chosen->terms[m].points, 0, out->rows},
-            (kfe_device_range){s->terms[m].points, 0, out->cols}, out, m > 0 ? KFE_DEVICE_ADD : 0);
-    }
-    return status;
-}
-
-kfe_device_status kfe_i_fused_columns(const kfe_i_gram *gram, double scale, const int64_t *index,
+static kfe_device_status fill_columns(const kfe_i_gram *gram, double scale, const int64_t *index,
                                       const kfe_device_matrix *out)
 {
-    const fused_state *s = gram->state;
-    kfe_device_status status = KFE_DEVICE_NO_MEMORY;
-    fused_state chosen = {.device = s->device, .count = s->count};
+    kfe_device_status status = KFE_DEVICE_OK;
+    side listed = {0};
 
-    chosen.terms = kfe_i_alloc_zero(gram->ctx, s->count, sizeof *chosen.terms);
-    if (chosen.terms) {
-        status = gather(s, index, out->rows, &chosen);
-        if (status == KFE_DEVICE_OK)
-            status = evaluate_columns(s, &chosen, scale, out);
-    }
-    free_points(&chosen);
-    kfe_i_free(gram->ctx, chosen.terms);
-    return status;
-}
-
-static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
-{
-    const fused_state *s = gram->state;
-    kfe_status status = KFE_OK;
-
-    if (count == 0)
-        return KFE_OK;
-    if (s->left || must_leave(gram, chosen_columns(gram, index, count, 0, out), "kernel columns", &status))
-        return kfe_i_gram_columns(s->source, index, count, out);
-    return status;
-}
-
-static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
-{
-    const fused_state *s = gram->state;
-    kfe_status status = KFE_OK;
-
-    if (count == 0)
-        return KFE_OK;
-    if (s->left || must_leave(gram, chosen_columns(gram, index, count, 1, out), "kernel values", &status))
-        return kfe_i_gram_among(s->source, index, count, out);
-    if (status == KFE_OK)
-        mirror(count, out, count);
+    KFE_DEVICE_TRY(open_side(gram->state, kfe_i_listed(index, out->rows), &listed));
+    KFE_DEVICE_TRY(fill(gram->state, scale, listed, consecutive(0, out->cols), out, 0));
+cleanup:
+    close_side(gram->state, &listed);
     return status;
 }
 
@@ -314,8 +239,8 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
         return KFE_OK;
     s->device->stage = "multiplying with the kernel matrix";
     /* loops multiply again and again: after one failure they stay on the CPU */
-    s->left =
-        s->left || must_leave(gram, kfe_i_device_times_host(gram, v, k, out), "kernel products", &status);
+    s->left = s->left || kfe_i_device_leaves_to_cpu(s->device, kfe_i_device_times_host(gram, v, k, out),
+                                                    "kernel products", &status);
     return s->left ? kfe_i_gram_times(s->source, v, k, out) : status;
 }
 
@@ -335,16 +260,18 @@ static kfe_device_status add_group_sums(const kfe_i_gram *gram, const int32_t *g
     return status;
 }
 
-static kfe_status group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out)
+static kfe_status group_sums(const kfe_i_gram *gram, kfe_i_share share, const int32_t *group, int64_t groups,
+                             double *out)
 {
     const fused_state *s = gram->state;
     kfe_status status = KFE_OK;
     double *part = NULL;
 
+    (void)share; /* processes divide such operators in on_devices.c */
     KFE_ALLOC(gram->ctx, part, groups * groups);
     s->device->stage = "summing the kernel over classes";
-    if (s->left ||
-        must_leave(gram, add_group_sums(gram, group, groups, part, out), "sums over classes", &status))
+    if (s->left || kfe_i_device_leaves_to_cpu(s->device, add_group_sums(gram, group, groups, part, out),
+                                              "sums over classes", &status))
         status = kfe_i_gram_group_sums(s->source, group, groups, out);
 cleanup:
     kfe_i_free(gram->ctx, part);
@@ -355,32 +282,96 @@ static void release(kfe_i_gram *gram)
 {
     fused_state *s = gram->state;
 
-    free_points(s);
+    for (int64_t m = 0; s->terms && m < s->count; m++)
+        if (s->terms[m].points)
+            s->device->table->points_free(s->device->handle, s->terms[m].points);
     kfe_i_free(gram->ctx, s->terms);
     kfe_i_free(gram->ctx, s->diagonal);
     kfe_i_gram_free(s->source);
 }
 
-static const kfe_i_gram_form form = {
-    .name = "computed on the device, not stored",
-    .block = block,
-    .columns = columns,
-    .among = among,
-    .diagonal = diagonal,
-    .times = times,
-    .group_sums = group_sums,
-    .release = release,
-    .evaluates = 1,
-};
-
-/* ---- for the other files ---- */
+/* ---- on the device ---- */
 
 kfe_i_device *kfe_i_fused_device(const kfe_i_gram *gram)
 {
     const fused_state *s = gram->state;
 
-    return gram->form == &form && !s->left ? s->device : NULL;
+    return s->left ? NULL : s->device;
 }
+
+/* Panels of values in double precision, each rounded into its place; of the first rows if `out` has fewer. */
+kfe_device_status kfe_i_device_fill_rounded(const kfe_i_gram *gram, double scale, int lower,
+                                            const kfe_device_matrix *out)
+{
+    const fused_state *s = gram->state;
+    kfe_device_status status = KFE_DEVICE_OK;
+    kfe_device_matrix panel = {0};
+    int64_t step = kfe_i_device_panel_rows(gram->size);
+
+    KFE_DEVICE_TRY(kfe_i_device_matrix_new(s->device, step, gram->size, KFE_DEVICE_F64, &panel));
+    for (int64_t row = 0; row < out->rows; row += step) {
+        int64_t rows = kfe_i_least(step, out->rows - row);
+        int64_t cols = lower ? row + rows : gram->size;
+        kfe_device_matrix from = kfe_device_part(panel, 0, rows, 0, cols);
+        kfe_device_matrix to = kfe_device_part(*out, row, rows, 0, cols);
+        KFE_DEVICE_TRY(fill(s, scale, consecutive(row, rows), consecutive(0, cols), &from, 0));
+        KFE_DEVICE_TRY(s->device->table->copy(s->device->handle, &from, &to));
+    }
+cleanup:
+    kfe_i_device_matrix_free(s->device, &panel);
+    return status;
+}
+
+static kfe_device_status fill_matrix(const kfe_i_gram *gram, double scale, int lower,
+                                     const kfe_device_matrix *out)
+{
+    if (out->type == KFE_DEVICE_F32)
+        return kfe_i_device_fill_rounded(gram, scale, lower, out);
+    return fill(gram->state, scale, consecutive(0, out->rows), consecutive(0, out->cols), out,
+                lower ? KFE_DEVICE_LOWER : KFE_DEVICE_MIRROR);
+}
+
+static kfe_device_status multiply(const kfe_i_gram *gram, const kfe_device_matrix *v,
+                                  const kfe_device_matrix *out)
+{
+    return kfe_i_fused_times(gram, KFE_DEVICE_F64, v, out);
+}
+
+static const kfe_i_device_calls on_device = {
+    .device = kfe_i_fused_device, .fill = fill_matrix, .columns = fill_columns, .times = multiply};
+
+/* Callers that want rows get them in host memory. */
+static kfe_status keep(const kfe_i_gram *gram, kfe_i_keep_how how, double reserve, kfe_i_kept *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_gram *stored = NULL;
+
+    if (how == KFE_KEEP_ROWS || !kfe_i_fused_device(gram))
+        return kfe_i_keep_in_memory(gram, how, reserve, NULL, out);
+    KFE_TRY(kfe_i_device_keep(gram, how == KFE_KEEP_DOUBLE ? KFE_DEVICE_F64 : 0, reserve, &stored));
+    if (!stored)
+        return KFE_OK;
+    kfe_i_kept_take(out, stored);
+    kfe_i_log(gram->ctx, KFE_LOG_INFO, "kernel matrix of %lld examples: %s", (long long)gram->size,
+              stored->form->name);
+cleanup:
+    return status;
+}
+
+static const kfe_i_gram_form form = {
+    .name = "computed on the device, not stored",
+    .entries = entries,
+    .diagonal = diagonal,
+    .column_seconds = kfe_i_gram_time_columns,
+    .times = times,
+    .group_sums = group_sums,
+    .keep = keep,
+    .device = &on_device,
+    .release = release,
+    KFE_DEVICE_SOLUTIONS,
+};
+
+/* ---- for the other files ---- */
 
 int kfe_i_fused_is_fast(const kfe_i_gram *gram)
 {
@@ -389,16 +380,10 @@ int kfe_i_fused_is_fast(const kfe_i_gram *gram)
     return s->count == 1 && s->terms[0].kernel.formula.map == KFE_MAP_RBF && s->narrow;
 }
 
-kfe_device_status kfe_i_fused_fill(const kfe_i_gram *gram, double scale, int64_t row,
-                                   const kfe_device_matrix *out, int how)
-{
-    return fill(gram->state, scale, (span){row, out->rows, 0, out->cols}, out, how);
-}
-
 kfe_device_status kfe_i_fused_part(const kfe_i_gram *gram, int64_t row, int64_t col,
                                    const kfe_device_matrix *out, int how)
 {
-    return fill(gram->state, 1, (span){row, out->rows, col, out->cols}, out, how);
+    return fill(gram->state, 1, consecutive(row, out->rows), consecutive(col, out->cols), out, how);
 }
 
 kfe_device_status kfe_i_fused_times_rows(const kfe_i_gram *gram, int64_t row, const kfe_device_matrix *v,
@@ -455,13 +440,10 @@ cleanup:
     return status;
 }
 
-static kfe_status upload_terms(const kfe_i_kernel_list *kernels, const kfe_i_table *views,
-                               const kfe_i_gram *on_cpu, fused_state *s, kfe_device_status *result)
+static kfe_status upload_terms(const kfe_i_kernel_list *kernels, const kfe_i_table *views, fused_state *s,
+                               kfe_device_status *result)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_kernel *same = NULL;
-    const kfe_i_points *points = NULL;
-    int one = kfe_i_gram_tiles(on_cpu, &same, &points);
 
     *result = KFE_DEVICE_OK;
     s->narrow = 1;
@@ -471,15 +453,15 @@ static kfe_status upload_terms(const kfe_i_kernel_list *kernels, const kfe_i_tab
         s->narrow = s->narrow && table->kind == KFE_TABLE_DENSE && table->cols <= KFE_NARROW_COLS;
         s->terms[m].kernel.weight = kernel->common.weight;
         kernel->def->describe(kernel->settings, &s->terms[m].kernel.formula);
-        KFE_TRY(kfe_i_device_upload_points(s->device, table, &s->terms[m].kernel.formula,
-                                           one ? points->centre : NULL, &s->terms[m].points, result));
+        KFE_TRY(kfe_i_device_upload_points(s->device, table, &s->terms[m].kernel.formula, NULL,
+                                           &s->terms[m].points, result));
     }
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_fused_new(kfe_i_device *device, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
-                           kfe_i_gram **gram)
+static kfe_status wrap(kfe_i_device *device, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
+                       kfe_i_gram **gram)
 {
     kfe_status status = KFE_OK;
     kfe_i_gram *made = NULL;
@@ -490,7 +472,7 @@ kfe_status kfe_i_fused_new(kfe_i_device *device, const kfe_i_kernel_list *kernel
     s->device = device;
     s->count = kernels->count;
     KFE_ALLOC_ZERO(device->ctx, s->terms, s->count);
-    KFE_TRY(upload_terms(kernels, views, *gram, s, &result));
+    KFE_TRY(upload_terms(kernels, views, s, &result));
     if (result == KFE_DEVICE_OK) {
         s->source = *gram;
         *gram = made;
@@ -500,5 +482,38 @@ kfe_status kfe_i_fused_new(kfe_i_device *device, const kfe_i_kernel_list *kernel
     }
 cleanup:
     kfe_i_gram_free(made);
+    return status;
+}
+
+/* Why these kernels stay on the CPU; NULL: they need not. */
+static const char *reason_for_cpu(const kfe_i_kernel_list *kernels, const kfe_i_table *views)
+{
+    for (int64_t m = 0; m < kernels->count; m++) {
+        const kfe_i_kernel *kernel = &kernels->items[m];
+        if (kernels->count == 1 && kernel->def->base == KFE_BASE_DOT && !kernel->def->map &&
+            kernel->common.weight == 1)
+            return "a linear kernel works on the columns";
+        if (!kernel->def->describe)
+            return kernel->def->name;
+        if (views[kernel->view].kind == KFE_TABLE_TEXT)
+            return "strings";
+    }
+    return NULL;
+}
+
+kfe_status kfe_i_device_wrap(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
+                             kfe_i_gram **gram)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_device *device = NULL;
+    double n = (double)(*gram)->size;
+    const char *reason = reason_for_cpu(kernels, views);
+
+    KFE_TRY(kfe_i_device_get(ctx, n * n, &device));
+    if (device && reason)
+        kfe_i_log(ctx, KFE_LOG_INFO, "kernel matrix: on the CPU, not on %s (%s)", device->name, reason);
+    else if (device)
+        KFE_TRY(wrap(device, kernels, views, gram));
+cleanup:
     return status;
 }

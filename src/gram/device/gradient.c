@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The average gradient outer product on a device, for methods that learn a metric (kernel/tile/gradient.h has the mathematics).
+ * The average gradient outer product on a device, for methods that learn a distance (kernel/tile/gradient.h has the mathematics).
  *
  * A panel of derivatives Φ (rows × m) is evaluated there and multiplied with [diag(A_c)S] of all outputs c side by side, which gives the
  * gradients of the panel; then these are multiplied with themselves. If the products of all outputs do not fit on the device, they are
@@ -247,7 +247,7 @@ static kfe_status run(gradient_job *j, kfe_device_status *result)
         int64_t count = j->f->k - first < j->outputs ? j->f->k - first : j->outputs;
         *result = weigh_support(j, first, count);
         for (int64_t row = 0; *result == KFE_DEVICE_OK && row < n; row += j->side) {
-            KFE_TRY(kfe_i_checkpoint(j->device->ctx, "computing gradients", row, n));
+            KFE_TRY(kfe_i_progress(j->device->ctx, "computing gradients", row, n));
             *result = run_panel(j, row, n - row < j->side ? n - row : j->side, count);
         }
     }
@@ -315,8 +315,8 @@ static kfe_status compute(kfe_i_device *device, const kfe_i_expansion_sum *f, co
                       .diagonal = diagonal,
                       .m = f->support->rows,
                       .d = rows->cols,
-                      .begin = kfe_i_share_begin(rows->rows, share.rank, share.ranks),
-                      .end = kfe_i_share_begin(rows->rows, share.rank + 1, share.ranks)};
+                      .begin = kfe_i_share_begin(rows->rows, share.part, share.parts),
+                      .end = kfe_i_share_begin(rows->rows, share.part + 1, share.parts)};
 
     device->stage = "computing gradients";
     KFE_TRY(begin(&j));

@@ -38,16 +38,16 @@ typedef struct piece {
 
 /* ---- which panels ---- */
 
-static int64_t panel_rows(int64_t n, int ranks)
+static int64_t panel_rows(int64_t n, int processes)
 {
-    int64_t wanted = (n / ((int64_t)TURNS * ranks) / LEAST_ROWS + 1) * LEAST_ROWS;
+    int64_t wanted = (n / ((int64_t)TURNS * processes) / LEAST_ROWS + 1) * LEAST_ROWS;
 
     return kfe_i_least(wanted, MOST_ROWS);
 }
 
-int64_t kfe_i_device_panels_count(int64_t n, int ranks)
+int64_t kfe_i_device_panels_count(int64_t n, int processes)
 {
-    int64_t rows = panel_rows(n, ranks);
+    int64_t rows = panel_rows(n, processes);
 
     return (n + rows - 1) / rows;
 }
@@ -66,28 +66,28 @@ static int64_t entries_of(int64_t n, kfe_i_share share, int64_t kept)
     int64_t sum = 0;
 
     for (int64_t turn = 0; turn < kfe_i_dealt_count(share, kept); turn++) {
-        piece p = panel_of(n, panel_rows(n, share.ranks), kfe_i_dealt(share, turn));
+        piece p = panel_of(n, panel_rows(n, share.parts), kfe_i_dealt(share, turn));
         sum += p.rows * p.cols;
     }
     return sum;
 }
 
-double kfe_i_device_panels_bytes(int64_t n, int ranks, kfe_device_type type, int64_t kept)
+double kfe_i_device_panels_bytes(int64_t n, int processes, kfe_device_type type, int64_t kept)
 {
-    double beside =
-        8.0 * (double)panel_rows(n, ranks) * (double)kfe_i_least(n, WIDTH) + 8.0 * (double)n * 2 * VECTORS;
+    double beside = 8.0 * (double)panel_rows(n, processes) * (double)kfe_i_least(n, WIDTH) +
+                    8.0 * (double)n * 2 * VECTORS;
     int64_t most = 0;
 
-    for (int rank = 0; rank < ranks; rank++) {
-        int64_t own = entries_of(n, (kfe_i_share){rank, ranks}, kept);
+    for (int process = 0; process < processes; process++) {
+        int64_t own = entries_of(n, (kfe_i_share){process, processes}, kept);
         most = own > most ? own : most;
     }
     return (double)type * (double)most + beside;
 }
 
-int64_t kfe_i_device_panels_that_fit(const kfe_i_gram *source, int ranks, double bytes)
+int64_t kfe_i_device_panels_that_fit(const kfe_i_gram *source, int processes, double bytes)
 {
-    int64_t all = kfe_i_device_panels_count(source->size, ranks);
+    int64_t all = kfe_i_device_panels_count(source->size, processes);
     int64_t least = 0; /* fits, or is none */
     int64_t most = all;
 
@@ -95,7 +95,7 @@ int64_t kfe_i_device_panels_that_fit(const kfe_i_gram *source, int ranks, double
         return 0;
     while (least < most) {
         int64_t middle = (least + most + 1) / 2;
-        if (kfe_i_device_panels_bytes(source->size, ranks, KFE_DEVICE_F32, middle) <= bytes)
+        if (kfe_i_device_panels_bytes(source->size, processes, KFE_DEVICE_F32, middle) <= bytes)
             least = middle;
         else
             most = middle - 1;
@@ -114,16 +114,16 @@ static int64_t count_pieces(const kfe_i_device_panels *p)
 {
     return takes_rows(p)
                ? 1
-               : kfe_i_dealt_count(p->shape.share, kfe_i_device_panels_count(p->n, p->shape.share.ranks));
+               : kfe_i_dealt_count(p->shape.share, kfe_i_device_panels_count(p->n, p->shape.share.parts));
 }
 
 static piece piece_at(const kfe_i_device_panels *p, int64_t turn)
 {
     kfe_i_share share = p->shape.share;
-    int64_t first = kfe_i_share_begin(p->n, share.rank, share.ranks);
+    int64_t first = kfe_i_share_begin(p->n, share.part, share.parts);
 
     if (takes_rows(p))
-        return (piece){first, kfe_i_share_begin(p->n, share.rank + 1, share.ranks) - first, p->n, 0};
+        return (piece){first, kfe_i_share_begin(p->n, share.part + 1, share.parts) - first, p->n, 0};
     return panel_of(p->n, p->rows, kfe_i_dealt(share, turn));
 }
 
@@ -327,7 +327,7 @@ static kfe_status times_on_cpu(const kfe_i_device_panels *p, const double *v, in
         for (int64_t first = 0; first < q.rows; first += CPU_ROWS) {
             int64_t row = q.row + first;
             int64_t rows = kfe_i_least(CPU_ROWS, q.rows - first);
-            KFE_TRY(kfe_i_checkpoint(source->ctx, "multiplying with the kernel matrix", 0, 0));
+            KFE_TRY(kfe_i_progress(source->ctx, "multiplying with the kernel matrix", 0, 0));
             KFE_TRY(kfe_i_gram_block(source, row, rows, 0, q.cols, block, q.cols));
             cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, (blasint)k, (blasint)q.cols,
                         1, block, (blasint)q.cols, v, (blasint)k, 1, out + row * k, (blasint)k);
@@ -404,7 +404,7 @@ kfe_status kfe_i_device_panels_new(const kfe_i_gram *source, const kfe_i_device_
     made->device = source->ctx->device;
     made->shape = *shape;
     made->n = source->size;
-    made->rows = panel_rows(source->size, shape->share.ranks);
+    made->rows = panel_rows(source->size, shape->share.parts);
     made->left = !kfe_i_fused_device(source);
     if (shape->kept > 0)
         result = made->left ? KFE_DEVICE_NO_MEMORY : fill(made);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens a device's plug-in, libkfe_NAME.so (core/plugin.h), and lists the devices of this machine. session.c uses it. */
 #include <ctype.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,14 +36,6 @@ static int parse_name(const char *text, char *plugin, size_t size, int *index)
     return number >= 0 && number < 1024 && end && end != text + length + 1 && *end == '\0';
 }
 
-static const void *get_table(void *symbol)
-{
-    kfe_device_plugin_fn get;
-
-    memcpy(&get, &symbol, sizeof get);
-    return get();
-}
-
 static kfe_status load(kfe_context *ctx, const char *name, kfe_i_device *device)
 {
     char file[64];
@@ -60,7 +51,7 @@ static kfe_status load(kfe_context *ctx, const char *name, kfe_i_device *device)
 
     (void)snprintf(file, sizeof file, "libkfe_%s.so", name);
     (void)snprintf(owner, sizeof owner, "the device '%s'", name);
-    kfe_status status = kfe_i_plugin_open(ctx, &plugin, get_table, &device->library, &table);
+    kfe_status status = kfe_i_plugin_open(ctx, &plugin, &table);
     device->table = status == KFE_OK ? table : NULL;
     return status;
 }
@@ -81,7 +72,7 @@ static kfe_status start(kfe_context *ctx, kfe_i_device *device, int index)
     if (result != KFE_DEVICE_OK)
         return open_failed(ctx, device->name, result, error.text);
     if (index == ANY_DEVICE)
-        index = kfe_i_local_rank(ctx) % devices; /* processes of one machine share its devices evenly */
+        index = kfe_i_local_process(ctx) % devices; /* processes of one machine share its devices evenly */
     if (index >= devices)
         return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "the device '%s' does not exist: there %s %d", device->name,
                           devices == 1 ? "is only" : "are", devices);
@@ -99,8 +90,8 @@ static int watch(void *user, int64_t done, int64_t total)
 {
     kfe_i_device *device = user;
 
-    return kfe_i_checkpoint(device->ctx, device->stage ? device->stage : "computing on the device", done,
-                            total) != KFE_OK;
+    return kfe_i_progress(device->ctx, device->stage ? device->stage : "computing on the device", done,
+                          total) != KFE_OK;
 }
 
 static void log_opened(const kfe_i_device *device)
@@ -144,8 +135,6 @@ void kfe_i_device_close(kfe_i_device *device)
         return;
     if (device->handle)
         device->table->close(device->handle);
-    if (device->library)
-        (void)dlclose(device->library);
     kfe_i_free(device->ctx, device);
 }
 

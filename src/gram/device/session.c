@@ -9,8 +9,6 @@
 #include "core/memory.h"
 #include "core/text.h"
 
-/* Kernel values from which `auto` uses a device: fewer are computed in a tenth of a second by the CPU. */
-#define KFE_WORTH_A_DEVICE 1e8
 /* The share of the free memory that matrices may take. */
 #define KFE_DEVICE_SHARE 0.93
 /* The device that `auto` tries. */
@@ -85,7 +83,7 @@ kfe_status kfe_i_device_get(kfe_context *ctx, double work, kfe_i_device **out)
     kfe_i_device *device = NULL;
 
     *out = NULL;
-    if (is_cpu(wanted) || (is_auto(wanted) && work < KFE_WORTH_A_DEVICE))
+    if (!kfe_i_wants_device(ctx, work))
         return KFE_OK;
     if (!ctx->device_tried) {
         if (is_auto(wanted))
@@ -118,6 +116,15 @@ int kfe_i_device_gives_up(const kfe_i_device *device, kfe_device_status status, 
                   needed);
     }
     return status == KFE_DEVICE_UNSUPPORTED || status == KFE_DEVICE_NO_MEMORY;
+}
+
+int kfe_i_device_leaves_to_cpu(const kfe_i_device *device, kfe_device_status result, const char *what,
+                               kfe_status *status)
+{
+    int leaves = result != KFE_DEVICE_OK && kfe_i_device_gives_up(device, result, what);
+
+    *status = leaves ? KFE_OK : kfe_i_device_status(device, result);
+    return leaves;
 }
 
 kfe_status kfe_i_device_status(const kfe_i_device *device, kfe_device_status status)

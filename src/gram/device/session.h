@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Use the device that a context asked for: open it at the first need, call its table (gram/device.h), and turn its status into one
+ * Use the device that a context asked for: open it at the first need, call its table (plugin/device.h), and turn its status into one
  * of the library. Files of this folder call it, and learners that learn on a device; methods do not see it.
  */
 #ifndef KFE_GRAM_DEVICE_SESSION_H
 #define KFE_GRAM_DEVICE_SESSION_H
 
 #include "core/context.h"
-#include "gram/device.h"
+#include "plugin/device.h"
 
 typedef struct kfe_i_device {
     kfe_context *ctx;
-    void *library; /* of dlopen */
     const kfe_device_table *table;
     kfe_device *handle;
     kfe_device_info info; /* when it was opened */
@@ -31,6 +30,9 @@ kfe_status kfe_i_device_get(kfe_context *ctx, double work, kfe_i_device **out);
 /* Whether the caller should go on without the device: its memory is used up, or it cannot do this. Logs that `what` runs on the
  * CPU instead. */
 int kfe_i_device_gives_up(const kfe_i_device *device, kfe_device_status status, const char *what);
+/* The same; otherwise *status is the library's. */
+int kfe_i_device_leaves_to_cpu(const kfe_i_device *device, kfe_device_status result, const char *what,
+                               kfe_status *status);
 /* The library's status for one of the device, with the device's own text. */
 kfe_status kfe_i_device_status(const kfe_i_device *device, kfe_device_status status);
 /* Bytes that may still be allocated on it; a tenth is left for the workspaces of its libraries. */

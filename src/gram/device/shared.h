@@ -25,15 +25,4 @@ int kfe_i_device_shared_gave_up(const kfe_i_device_shared *shared);
 kfe_status kfe_i_device_subset(kfe_context *ctx, kfe_i_device_shared *shared, const int64_t *index,
                                int64_t count, kfe_i_gram **out);
 
-/* ---- for stored.c, which dispatches; `gram` is such an operator ---- */
-
-/* Its device; NULL for other operators. */
-kfe_i_device *kfe_i_device_subset_device(const kfe_i_gram *gram);
-kfe_device_status kfe_i_device_subset_fill(const kfe_i_gram *gram, double scale,
-                                           const kfe_device_matrix *out);
-kfe_device_status kfe_i_device_subset_columns(const kfe_i_gram *gram, double scale, const int64_t *index,
-                                              const kfe_device_matrix *out);
-kfe_device_status kfe_i_device_subset_times(const kfe_i_gram *gram, const kfe_device_matrix *v,
-                                            const kfe_device_matrix *out);
-
 #endif

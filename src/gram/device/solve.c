@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Solves (G + λI)B = R on a device, for operators that are there (kfd, hsic and the other ridge methods), and finds all eigenvectors.
- * gram/solve/solve.c and eigen.c try it first.
+ * Solves (G + λI)B = R on a device, for operators that are there (kfd, hsic and the other ridge methods).
  *
  * The matrix is evaluated into the device's memory (or taken from a stored operator, if there is no room for a second one),
  * centred there, and factored in double precision, or, if that does not fit, in single precision. Corrections with residuals in
@@ -13,108 +12,31 @@
  * If the operator is divided over the devices of several processes, every device factors the whole matrix, provided it fits on all of them.
  * Process 0 sends what it solved to the others, so that all take the same decisions.
  */
-#include "gram/device/solve.h"
-
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "core/cluster.h"
 #include "core/memory.h"
-#include "gram/cluster/on_devices.h"
-#include "gram/device/form.h"
+#include "gram/device/whole.h"
+#include "gram/form/centred.h"
 #include "gram/solve/precondition.h"
 #include "gram/solve/refine.h"
 
-typedef struct device_factor {
-    kfe_i_device *device;
-    kfe_device_matrix l;     /* n × n */
-    kfe_device_matrix block; /* n × k, in double precision */
-    double scale;            /* the matrix was multiplied by this */
-    kfe_context *together;   /* its processes factor together; NULL: this process factors alone */
-} device_factor;
-
 typedef struct device_solver {
     kfe_i_solver base; /* the system, its residual and its corrections */
-    device_factor factor;
-    double largest; /* diagonal entry of G */
+    kfe_i_device_whole matrix;
+    kfe_device_matrix l;     /* n × n: the factor */
+    kfe_device_matrix block; /* n × k, in double precision */
+    double scale;            /* the matrix was multiplied by this */
+    double largest;          /* diagonal entry of G */
 } device_solver;
 
 /* ---- the factor ---- */
 
-/* G on the device: PKP of a centred operator needs K's row means. */
-static kfe_status centre(const kfe_i_gram *gram, const device_factor *f, kfe_device_status *result)
-{
-    kfe_status status = KFE_OK;
-    const double *means = NULL;
-    double overall = 0;
-    double *by_row = NULL;
-    double *by_col = NULL;
-
-    if (!kfe_i_gram_centred_inner(gram))
-        return KFE_OK;
-    KFE_ALLOC(gram->ctx, by_row, gram->size);
-    KFE_ALLOC(gram->ctx, by_col, gram->size);
-    KFE_TRY(kfe_i_gram_row_means(gram, &means, &overall));
-    for (int64_t i = 0; i < gram->size; i++) {
-        by_row[i] = f->scale * (overall - means[i]);
-        by_col[i] = -f->scale * means[i];
-    }
-    *result = f->device->table->shift(f->device->handle, &f->l, by_row, by_col);
-cleanup:
-    kfe_i_free(gram->ctx, by_row);
-    kfe_i_free(gram->ctx, by_col);
-    return status;
-}
-
-/* The operator of the whole matrix on this process's device, without centring. */
-static const kfe_i_gram *inside(const kfe_i_gram *gram)
-{
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
-    return kfe_i_gram_own_device(inner ? inner : gram);
-}
-
-/* How a step on a device went, the worst first; for processes that factor together, the worst outcome counts. */
-typedef enum outcome { UNSUPPORTED, NO_ROOM, INDEFINITE, DEFINITE } outcome;
-
-static kfe_status agree(const device_factor *f, outcome *how)
-{
-    double least = *how;
-    kfe_status status = f->together ? kfe_i_cluster_least(f->together, &least) : KFE_OK;
-
-    *how = (outcome)least;
-    return status;
-}
-
-/* A factor without values; device NULL: the operator is not on a device, or not in all processes. */
-static kfe_status factor_begin(const kfe_i_gram *gram, device_factor *out)
-{
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
-    kfe_i_device *device = kfe_i_gram_device(inside(gram));
-    outcome how = device ? DEFINITE : UNSUPPORTED;
-    kfe_status status;
-
-    *out = (device_factor){.scale = 1};
-    if (kfe_i_gram_is_on_devices(inner ? inner : gram))
-        out->together = gram->ctx;
-    status = agree(out, &how);
-    out->device = status == KFE_OK && how == DEFINITE ? device : NULL;
-    return status;
-}
-
-/* Row means must be computed before the matrix takes the memory. */
-static kfe_status measure_means(const kfe_i_gram *gram)
-{
-    const double *means = NULL;
-    double overall = 0;
-
-    return kfe_i_gram_centred_inner(gram) ? kfe_i_gram_row_means(gram, &means, &overall) : KFE_OK;
-}
-
 static double bytes_needed(const device_solver *s, kfe_device_type type)
 {
     double n = (double)s->base.n;
-    kfe_i_device *device = s->factor.device;
+    kfe_i_device *device = s->matrix.device;
     double panel = type == KFE_DEVICE_F32 ? 8 * n * (double)kfe_i_device_panel_rows(s->base.n) : 0;
 
     return n * n * (double)type + (double)device->table->potrf_bytes(device->handle, s->base.n, type) +
@@ -124,31 +46,28 @@ static double bytes_needed(const device_solver *s, kfe_device_type type)
 /* Memory for the matrix: new, or that of a stored operator, with the matrix in it. */
 static kfe_device_status take_or_allocate(device_solver *s, kfe_device_type type, int *filled)
 {
-    device_factor *f = &s->factor;
-    const kfe_i_gram *gram = inside(s->base.gram);
+    const kfe_i_gram *gram = s->matrix.gram;
+    const kfe_i_device_calls *calls = gram->form->device;
 
     *filled = 0;
-    if (bytes_needed(s, type) <= kfe_i_device_room(f->device))
-        return kfe_i_device_matrix_new(f->device, s->base.n, s->base.n, type, &f->l);
-    f->l = kfe_i_device_take(gram, type);
-    *filled = f->l.address != 0 && type == KFE_DEVICE_F64; /* in single precision it is not scaled */
-    return f->l.address ? KFE_DEVICE_OK : KFE_DEVICE_NO_MEMORY;
+    if (bytes_needed(s, type) <= kfe_i_device_room(s->matrix.device))
+        return kfe_i_device_matrix_new(s->matrix.device, s->base.n, s->base.n, type, &s->l);
+    if (calls->take)
+        s->l = calls->take(gram, type);
+    *filled = s->l.address != 0 && type == KFE_DEVICE_F64; /* in single precision it is not scaled */
+    return s->l.address ? KFE_DEVICE_OK : KFE_DEVICE_NO_MEMORY;
 }
 
 static kfe_status fill(device_solver *s, int filled, double ridge, kfe_device_status *result)
 {
     kfe_status status = KFE_OK;
-    device_factor *f = &s->factor;
-    double shift = f->scale * ridge;
-    kfe_device_matrix diagonal = kfe_device_diagonal(f->l);
+    const kfe_i_device *device = s->matrix.device;
+    double shift = s->scale * ridge;
+    kfe_device_matrix diagonal = kfe_device_diagonal(s->l);
 
-    f->device->stage = "computing the kernel matrix";
-    if (!filled)
-        *result = kfe_i_device_fill(inside(s->base.gram), f->scale, 1, &f->l);
+    KFE_TRY(kfe_i_device_whole_fill(&s->matrix, s->scale, filled, &s->l, result));
     if (*result == KFE_DEVICE_OK)
-        KFE_TRY(centre(s->base.gram, f, result));
-    if (*result == KFE_DEVICE_OK)
-        *result = f->device->table->shift(f->device->handle, &diagonal, NULL, &shift);
+        *result = device->table->shift(device->handle, &diagonal, NULL, &shift);
 cleanup:
     return status;
 }
@@ -157,60 +76,60 @@ cleanup:
 static kfe_status factorise(device_solver *s, kfe_device_type type, kfe_device_status *result, int *definite)
 {
     kfe_status status = KFE_OK;
-    device_factor *f = &s->factor;
+    kfe_i_device *device = s->matrix.device;
     int single = type == KFE_DEVICE_F32;
     double rounding = (double)FLT_EPSILON * sqrt((double)s->base.n) * (s->largest + s->base.ridge);
     double extra = 0;
     int filled = 0;
 
     *definite = 0;
-    f->scale = single ? 1 / (s->largest + s->base.ridge) : 1;
+    s->scale = single ? 1 / (s->largest + s->base.ridge) : 1;
     *result = take_or_allocate(s, type, &filled);
     for (int attempt = 0; attempt < (single ? KFE_SHIFT_TRIES : 1) && !*definite; attempt++) {
         if (*result == KFE_DEVICE_OK)
             KFE_TRY(fill(s, filled, s->base.ridge + extra, result));
-        f->device->stage = "factorising the kernel matrix";
+        device->stage = "factorising the kernel matrix";
         if (*result == KFE_DEVICE_OK)
-            *result = f->device->table->potrf(f->device->handle, &f->l, definite);
+            *result = device->table->potrf(device->handle, &s->l, definite);
         if (*result != KFE_DEVICE_OK)
             break;
         extra = kfe_i_next_shift(extra, rounding);
     }
     if (*result == KFE_DEVICE_OK)
-        *result = kfe_i_device_matrix_new(f->device, s->base.n, s->base.k, KFE_DEVICE_F64, &f->block);
+        *result = kfe_i_device_matrix_new(device, s->base.n, s->base.k, KFE_DEVICE_F64, &s->block);
 cleanup:
     if (status != KFE_OK || *result != KFE_DEVICE_OK || !*definite)
-        kfe_i_device_matrix_free(f->device, &f->l);
+        kfe_i_device_matrix_free(device, &s->l);
     return status;
 }
 
 /* z = (LLᵀ)⁻¹x, scaled back; columns of single-precision factors are scaled to entries of at most 1. */
 static kfe_status apply(void *state, int64_t k, const double *x, double *z)
 {
-    device_factor *f = state;
-    int64_t n = f->l.rows;
-    kfe_device_matrix block = kfe_device_part(f->block, 0, n, 0, k);
-    const kfe_device_table *table = f->device->table;
+    device_solver *s = state;
+    const kfe_i_device *device = s->matrix.device;
+    const kfe_device_table *table = device->table;
+    int64_t n = s->l.rows;
+    kfe_device_matrix block = kfe_device_part(s->block, 0, n, 0, k);
     kfe_device_status failure;
     double largest = 0;
 
     block.stride = k;
     for (int64_t i = 0; i < n * k; i++)
         largest = fmax(largest, fabs(x[i]));
-    double unit = f->l.type == KFE_DEVICE_F32 && largest > 0 ? largest : 1;
+    double unit = s->l.type == KFE_DEVICE_F32 && largest > 0 ? largest : 1;
     for (int64_t i = 0; i < n * k; i++)
         z[i] = x[i] / unit;
-    failure = table->upload(f->device->handle, z, k, &block);
+    failure = table->upload(device->handle, z, k, &block);
     if (failure == KFE_DEVICE_OK)
-        failure = table->potrs(f->device->handle, &f->l, &block);
+        failure = table->potrs(device->handle, &s->l, &block);
     if (failure == KFE_DEVICE_OK)
-        failure = table->download(f->device->handle, &block, z, k);
+        failure = table->download(device->handle, &block, z, k);
     for (int64_t i = 0; i < n * k; i++)
-        z[i] = failure == KFE_DEVICE_OK ? z[i] * unit * f->scale : 0;
-    kfe_status sent = KFE_OK;
-    if (f->together) /* also after a failure: the others wait for it */
-        sent = kfe_i_cluster_broadcast(f->together, 0, z, n * k * (int64_t)sizeof *z);
-    return failure == KFE_DEVICE_OK ? sent : kfe_i_device_status(f->device, failure);
+        z[i] = failure == KFE_DEVICE_OK ? z[i] * unit * s->scale : 0;
+    kfe_status sent =
+        kfe_i_device_whole_share(&s->matrix, z, n * k); /* also after a failure: the others wait for it */
+    return failure == KFE_DEVICE_OK ? sent : kfe_i_device_status(device, failure);
 }
 
 /* ---- all together ---- */
@@ -223,7 +142,7 @@ static kfe_status begin(device_solver *s)
 
     KFE_TRY(kfe_i_solver_allocate(base));
     KFE_ALLOC(base->ctx, diagonal, base->n);
-    KFE_TRY(measure_means(base->gram));
+    KFE_TRY(kfe_i_device_whole_means(&s->matrix));
     KFE_TRY(kfe_i_gram_diagonal(base->gram, diagonal));
     for (int64_t i = 0; i < base->n; i++) {
         base->mean += diagonal[i] / (double)base->n;
@@ -239,22 +158,21 @@ cleanup:
 static kfe_status agree_on_factor(device_solver *s, kfe_device_status *result, int *definite)
 {
     kfe_status status = KFE_OK;
-    device_factor *f = &s->factor;
-    outcome how = *result == KFE_DEVICE_NO_MEMORY     ? NO_ROOM
-                  : *result == KFE_DEVICE_UNSUPPORTED ? UNSUPPORTED
-                  : *definite                         ? DEFINITE
-                                                      : INDEFINITE;
+    kfe_i_outcome how = *result == KFE_DEVICE_NO_MEMORY     ? KFE_OUTCOME_NO_ROOM
+                        : *result == KFE_DEVICE_UNSUPPORTED ? KFE_OUTCOME_UNSUPPORTED
+                        : *definite                         ? KFE_OUTCOME_GOOD
+                                                            : KFE_OUTCOME_INDEFINITE;
 
-    if (*result != KFE_DEVICE_OK && how > NO_ROOM)
-        return kfe_i_device_status(f->device, *result);
-    KFE_TRY(agree(f, &how));
-    *definite = how == DEFINITE;
-    if (how < INDEFINITE)
-        *result = how == NO_ROOM ? KFE_DEVICE_NO_MEMORY : KFE_DEVICE_UNSUPPORTED;
+    if (*result != KFE_DEVICE_OK && how > KFE_OUTCOME_NO_ROOM)
+        return kfe_i_device_status(s->matrix.device, *result);
+    KFE_TRY(kfe_i_device_whole_agree(&s->matrix, &how));
+    *definite = how == KFE_OUTCOME_GOOD;
+    if (how < KFE_OUTCOME_INDEFINITE)
+        *result = how == KFE_OUTCOME_NO_ROOM ? KFE_DEVICE_NO_MEMORY : KFE_DEVICE_UNSUPPORTED;
 cleanup:
     if (status != KFE_OK || *result != KFE_DEVICE_OK || !*definite) {
-        kfe_i_device_matrix_free(f->device, &f->l);
-        kfe_i_device_matrix_free(f->device, &f->block);
+        kfe_i_device_matrix_free(s->matrix.device, &s->l);
+        kfe_i_device_matrix_free(s->matrix.device, &s->block);
     }
     return status;
 }
@@ -272,11 +190,11 @@ static kfe_status choose_factor(device_solver *s, int *done, int *definite)
         KFE_TRY(agree_on_factor(s, &result, definite));
         if (result == KFE_DEVICE_OK)
             kfe_i_log(s->base.ctx, KFE_LOG_INFO, "solve: Cholesky in %s precision on %s",
-                      i == 0 ? "double" : "single", s->factor.device->name);
+                      i == 0 ? "double" : "single", s->matrix.device->name);
     }
     *done = result == KFE_DEVICE_OK;
     if (!*done)
-        (void)kfe_i_device_gives_up(s->factor.device, result, "factorisation of the kernel matrix");
+        (void)kfe_i_device_gives_up(s->matrix.device, result, "factorisation of the kernel matrix");
 cleanup:
     return status;
 }
@@ -295,7 +213,7 @@ static kfe_status solve(device_solver *s, int *done)
             s->base.ctx, KFE_ENUMERIC,
             "the kernel matrix plus the ridge is not positive definite to rounding; increase the ridge, or "
             "use a positive definite kernel");
-    KFE_TRY(kfe_i_solver_correct(&s->base, (kfe_i_preconditioner){.apply = apply, .state = &s->factor}));
+    KFE_TRY(kfe_i_solver_correct(&s->base, (kfe_i_preconditioner){.apply = apply, .state = s}));
     if (!kfe_i_is_solved(&s->base))
         KFE_FAIL(s->base.ctx, KFE_ENUMERIC,
                  "the solver reached a relative residual of %.1e, not %.1e; increase the ridge",
@@ -304,9 +222,13 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_device_solve(const kfe_i_system *system, kfe_i_solve_report *report, int *done)
+/* *done 0: no factor fits, or the operator is not on a device in all processes, and nothing has happened. */
+static kfe_status try_device(const kfe_i_system *system, const kfe_i_gram *inside, kfe_i_solve_report *report,
+                             int *done)
 {
-    device_solver s = {.base = {.ctx = system->gram->ctx,
+    kfe_status status = KFE_OK;
+    device_solver s = {.scale = 1,
+                       .base = {.ctx = system->gram->ctx,
                                 .gram = system->gram,
                                 .exact = system->gram,
                                 .ridge = system->ridge,
@@ -314,106 +236,58 @@ kfe_status kfe_i_device_solve(const kfe_i_system *system, kfe_i_solve_report *re
                                 .right = system->right,
                                 .n = system->gram->size,
                                 .k = system->k,
-                                .out = system->out,
-                                .report = *report}};
+                                .out = system->out}};
     kfe_context *ctx = s.base.ctx;
-    kfe_status status = KFE_OK;
 
     *done = 0;
     if (s.base.k == 0 || s.base.n == 0)
         return KFE_OK;
-    status = factor_begin(system->gram, &s.factor);
-    if (status != KFE_OK || !s.factor.device)
+    status = kfe_i_device_whole_open(system->gram, inside, &s.matrix);
+    if (status != KFE_OK || !s.matrix.device)
         return status;
     status = solve(&s, done);
-    *report = s.base.report;
     if (*done && status == KFE_OK)
         kfe_i_log(ctx, KFE_LOG_INFO, "solve: on %s: %d corrections, relative residual %.1e",
-                  s.factor.device->name, report->iterations, report->residual);
-    kfe_i_device_matrix_free(s.factor.device, &s.factor.l);
-    kfe_i_device_matrix_free(s.factor.device, &s.factor.block);
+                  s.matrix.device->name, s.base.report.iterations, s.base.report.residual);
+    if (*done && report)
+        *report = s.base.report;
+    kfe_i_device_matrix_free(s.matrix.device, &s.l);
+    kfe_i_device_matrix_free(s.matrix.device, &s.block);
     kfe_i_solver_free(&s.base);
     return status;
 }
 
-/* ---- all eigenvectors ---- */
-
-static kfe_device_status leading_vectors(const device_factor *f, int64_t k, double *vectors, double *row)
+static kfe_status solve_anywhere(const kfe_i_system *system, const kfe_i_gram *inside,
+                                 kfe_i_solve_report *report)
 {
-    kfe_device_status status = KFE_DEVICE_OK;
-    int64_t n = f->l.rows;
+    int done = 0;
+    kfe_status status = try_device(system, inside, report, &done);
 
-    for (int64_t j = 0; j < k; j++) { /* the largest come last; every row is a vector */
-        kfe_device_matrix vector = kfe_device_part(f->l, n - 1 - j, 1, 0, n);
-        KFE_DEVICE_TRY(f->device->table->download(f->device->handle, &vector, row, n));
-        for (int64_t i = 0; i < n; i++)
-            vectors[i * k + j] = row[i];
-    }
-cleanup:
-    return status;
+    return status != KFE_OK || done ? status : kfe_i_solve_by(system, KFE_SOLVE_AUTO, report);
 }
 
-static kfe_status dense_eigen(const kfe_i_gram *gram, int64_t k, device_factor *f, double *work,
-                              double *vectors, kfe_device_status *result)
+kfe_status kfe_i_device_solve(const kfe_i_system *system, kfe_i_solve_report *report)
 {
-    kfe_status status = KFE_OK;
-
-    *result = kfe_i_device_matrix_new(f->device, gram->size, gram->size, KFE_DEVICE_F64, &f->l);
-    if (*result == KFE_DEVICE_OK)
-        *result = kfe_i_device_fill(inside(gram), 1, 1, &f->l);
-    if (*result == KFE_DEVICE_OK)
-        KFE_TRY(centre(gram, f, result));
-    if (*result == KFE_DEVICE_OK)
-        *result = f->device->table->syevd(f->device->handle, &f->l, work);
-    if (*result == KFE_DEVICE_OK)
-        *result = leading_vectors(f, k, vectors, work + gram->size);
-cleanup:
-    return status;
+    return solve_anywhere(system, system->gram, report);
 }
 
-/* All processes take the eigenvectors of process 0, if all have found theirs. */
-static kfe_status share_eigenvectors(const device_factor *f, int found, int64_t n, int64_t k, double *values,
-                                     double *vectors, int *done)
-{
-    kfe_status status = KFE_OK;
-    outcome how = found ? DEFINITE : NO_ROOM;
+/* ---- centred ---- */
 
-    KFE_TRY(agree(f, &how));
-    *done = how == DEFINITE;
-    if (f->together && *done) {
-        KFE_TRY(kfe_i_cluster_broadcast(f->together, 0, values, k * (int64_t)sizeof *values));
-        KFE_TRY(kfe_i_cluster_broadcast(f->together, 0, vectors, n * k * (int64_t)sizeof *vectors));
-    }
-cleanup:
-    return status;
+static kfe_status solve_centred(const kfe_i_system *system, kfe_i_solve_report *report)
+{
+    return solve_anywhere(system, kfe_i_centred_inner(system->gram), report);
 }
 
-kfe_status kfe_i_device_dense_eigen(const kfe_i_gram *gram, int64_t k, double *values, double *vectors,
-                                    int *done)
+static kfe_status eigen_centred(const kfe_i_gram *gram, int64_t k, double tolerance, double *values,
+                                double *vectors)
 {
-    kfe_status status = KFE_OK;
-    device_factor f = {0};
-    kfe_device_status result = KFE_DEVICE_OK;
-    double *work = NULL;
+    return kfe_i_device_eigen_of(gram, kfe_i_centred_inner(gram), k, tolerance, values, vectors);
+}
 
-    *done = 0;
-    if (gram->size == 0)
-        return KFE_OK;
-    KFE_TRY(factor_begin(gram, &f));
-    if (!f.device)
-        return KFE_OK;
-    KFE_ALLOC(gram->ctx, work, 2 * gram->size);
-    f.device->stage = "computing eigenvectors";
-    KFE_TRY(measure_means(gram));
-    KFE_TRY(dense_eigen(gram, k, &f, work, vectors, &result));
-    if (result != KFE_DEVICE_OK && !kfe_i_device_gives_up(f.device, result, "eigenvectors"))
-        KFE_TRY(kfe_i_device_status(f.device, result));
-    for (int64_t j = 0; result == KFE_DEVICE_OK && j < k; j++)
-        values[j] = work[gram->size - 1 - j];
-    KFE_TRY(share_eigenvectors(&f, result == KFE_DEVICE_OK, gram->size, k, values, vectors, done));
-cleanup:
-    if (f.device)
-        kfe_i_device_matrix_free(f.device, &f.l);
-    kfe_i_free(gram->ctx, work);
-    return status;
+static const kfe_i_gram_form form_centred = {
+    .name = "centred, on a device", KFE_CENTRED_CALLS, .solve = solve_centred, .eigen = eigen_centred};
+
+kfe_status kfe_i_device_centre(const kfe_i_gram *gram, kfe_i_gram **out)
+{
+    return kfe_i_centred_new(gram, &form_centred, out);
 }

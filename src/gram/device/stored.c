@@ -4,23 +4,20 @@
  * as fit are kept in single precision, and the rest is computed in single precision at every pass. policy.c makes them for many
  * passes. All borrow the operator that computes (fused.c), which answers whatever the matrix does not.
  */
+#include <float.h>
 #include <string.h>
 
 #include "core/least.h"
 #include "core/memory.h"
-#include "gram/device/shared.h"
+#include "gram/device/form.h"
 
 typedef struct kept_state {
     const kfe_i_gram *source; /* fused.c */
     kfe_i_gram *owned;        /* the same, if it is freed with this operator */
     kfe_i_device *device;
-    kfe_device_matrix matrix; /* its first rows; address 0: computed in single precision, or taken away */
+    kfe_device_matrix matrix;  /* its first rows; address 0: computed, or taken away */
+    kfe_device_type precision; /* of products for which it is computed */
 } kept_state;
-
-static const kfe_i_gram_form form_f64;
-static const kfe_i_gram_form form_f32;
-static const kfe_i_gram_form form_partial;
-static const kfe_i_gram_form form_single;
 
 /* Whether the whole matrix is there. */
 static int is_whole(const kept_state *s)
@@ -28,67 +25,38 @@ static int is_whole(const kept_state *s)
     return s->matrix.address && s->matrix.rows == s->matrix.cols;
 }
 
-/* Whether the source must answer: the device gives up on the matrix. */
-static int must_ask_source(const kept_state *s, kfe_device_status result, const char *what,
-                           kfe_status *status)
-{
-    *status = KFE_OK;
-    if (result == KFE_DEVICE_OK)
-        return 0;
-    if (kfe_i_device_gives_up(s->device, result, what))
-        return 1;
-    *status = kfe_i_device_status(s->device, result);
-    return 0;
-}
+/* ---- entries ---- */
 
-/* ---- reading ---- */
-
-static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
-                        double *out, int64_t stride)
-{
-    const kept_state *s = gram->state;
-    kfe_device_matrix part = kfe_device_part(s->matrix, row, rows, col, cols);
-    kfe_status status = KFE_OK;
-
-    if (!is_whole(s) || must_ask_source(s, s->device->table->download(s->device->handle, &part, out, stride),
-                                        "kernel matrix", &status))
-        return kfe_i_gram_block(s->source, row, rows, col, cols, out, stride);
-    return status;
-}
-
-static kfe_device_status download_gathered(const kept_state *s, const int64_t *rows, int64_t count_rows,
-                                           const int64_t *cols, int64_t count, double *out)
+/* Where rows or columns are not consecutive, they are gathered first. */
+static kfe_device_status download_entries(const kept_state *s, kfe_i_places rows, kfe_i_places cols,
+                                          double *out, int64_t stride)
 {
     kfe_device_status status = KFE_DEVICE_OK;
+    const kfe_device_table *table = s->device->table;
+    kfe_device_matrix part =
+        kfe_device_part(s->matrix, rows.index ? 0 : rows.first, rows.index ? s->matrix.rows : rows.count,
+                        cols.index ? 0 : cols.first, cols.index ? s->matrix.cols : cols.count);
     kfe_device_matrix piece = {0};
 
-    KFE_DEVICE_TRY(kfe_i_device_matrix_new(s->device, count_rows, count, KFE_DEVICE_F64, &piece));
-    KFE_DEVICE_TRY(s->device->table->gather(s->device->handle, &s->matrix, rows, cols, &piece));
-    KFE_DEVICE_TRY(s->device->table->download(s->device->handle, &piece, out, count));
+    if (!rows.index && !cols.index)
+        return table->download(s->device->handle, &part, out, stride);
+    KFE_DEVICE_TRY(kfe_i_device_matrix_new(s->device, rows.count, cols.count, KFE_DEVICE_F64, &piece));
+    KFE_DEVICE_TRY(table->gather(s->device->handle, &part, rows.index, cols.index, &piece));
+    KFE_DEVICE_TRY(table->download(s->device->handle, &piece, out, stride));
 cleanup:
     kfe_i_device_matrix_free(s->device, &piece);
     return status;
 }
 
-static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+static kfe_status entries(const kfe_i_gram *gram, kfe_i_places rows, kfe_i_places cols, double *out,
+                          int64_t stride)
 {
     const kept_state *s = gram->state;
     kfe_status status = KFE_OK;
 
-    if (!is_whole(s) || must_ask_source(s, download_gathered(s, NULL, gram->size, index, count, out),
-                                        "kernel columns", &status))
-        return kfe_i_gram_columns(s->source, index, count, out);
-    return status;
-}
-
-static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
-{
-    const kept_state *s = gram->state;
-    kfe_status status = KFE_OK;
-
-    if (!is_whole(s) ||
-        must_ask_source(s, download_gathered(s, index, count, index, count, out), "kernel values", &status))
-        return kfe_i_gram_among(s->source, index, count, out);
+    if (!is_whole(s) || kfe_i_device_leaves_to_cpu(s->device, download_entries(s, rows, cols, out, stride),
+                                                   "kernel matrix", &status))
+        return kfe_i_gram_entries(s->source, rows, cols, out, stride);
     return status;
 }
 
@@ -127,11 +95,11 @@ static kfe_device_status multiply(const kfe_i_gram *gram, const kfe_device_matri
 {
     const kept_state *s = gram->state;
 
-    if (gram->form == &form_partial)
-        return multiply_parts(s, v, out);
-    if (s->matrix.address)
+    if (is_whole(s))
         return s->device->table->gemm(s->device->handle, 0, 0, 1, &s->matrix, v, 0, out);
-    return kfe_i_fused_times(s->source, gram->form == &form_single ? KFE_DEVICE_F32 : KFE_DEVICE_F64, v, out);
+    if (s->matrix.address)
+        return multiply_parts(s, v, out);
+    return kfe_i_fused_times(s->source, s->precision, v, out);
 }
 
 static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
@@ -143,10 +111,61 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
         return KFE_OK;
     s->device->stage = "multiplying with the kernel matrix";
     if (!kfe_i_fused_device(s->source) ||
-        must_ask_source(s, kfe_i_device_times_host(gram, v, k, out), "kernel products", &status))
+        kfe_i_device_leaves_to_cpu(s->device, kfe_i_device_times_host(gram, v, k, out), "kernel products",
+                                   &status))
         return kfe_i_gram_times(s->source, v, k, out);
     return status;
 }
+
+/* ---- on the device ---- */
+
+static kfe_i_device *device_of(const kfe_i_gram *gram)
+{
+    return kfe_i_fused_device(((const kept_state *)gram->state)->source);
+}
+
+static int is_wide(const kept_state *s)
+{
+    return is_whole(s) && s->matrix.type == KFE_DEVICE_F64;
+}
+
+static kfe_device_status fill(const kfe_i_gram *gram, double scale, int lower, const kfe_device_matrix *out)
+{
+    const kept_state *s = gram->state;
+
+    if (is_wide(s))
+        return s->device->table->add(s->device->handle, scale, &s->matrix, 0, out);
+    return s->source->form->device->fill(s->source, scale, lower, out);
+}
+
+static kfe_device_status gather_columns(const kfe_i_gram *gram, double scale, const int64_t *index,
+                                        const kfe_device_matrix *out)
+{
+    const kept_state *s = gram->state;
+    kfe_device_status status = KFE_DEVICE_OK;
+
+    if (!is_wide(s))
+        return s->source->form->device->columns(s->source, scale, index, out);
+    KFE_DEVICE_TRY(s->device->table->gather(s->device->handle, &s->matrix, index, NULL, out));
+    KFE_DEVICE_TRY(kfe_i_device_scale_rows(s->device, scale, out));
+cleanup:
+    return status;
+}
+
+static kfe_device_matrix take(const kfe_i_gram *gram, kfe_device_type type)
+{
+    kept_state *s = gram->state;
+    kfe_device_matrix taken = {0};
+
+    if (is_whole(s) && s->matrix.type == type) {
+        taken = s->matrix;
+        s->matrix = (kfe_device_matrix){0};
+    }
+    return taken;
+}
+
+static const kfe_i_device_calls on_device = {
+    .device = device_of, .fill = fill, .columns = gather_columns, .times = multiply, .take = take};
 
 static void release(kfe_i_gram *gram)
 {
@@ -156,51 +175,16 @@ static void release(kfe_i_gram *gram)
     kfe_i_gram_free(s->owned);
 }
 
-static const kfe_i_gram_form form_f64 = {
-    .name = "stored on the device in double precision",
-    .block = block,
-    .columns = columns,
-    .among = among,
-    .diagonal = diagonal,
-    .times = times,
-    .release = release,
-};
-static const kfe_i_gram_form form_f32 = {
-    .name = "stored on the device in single precision",
-    .block = block,
-    .columns = columns,
-    .among = among,
-    .diagonal = diagonal,
-    .times = times,
-    .release = release,
-    .single = 1,
-};
-static const kfe_i_gram_form form_partial = {
-    .name = "some rows stored on the device in single precision, the others computed",
-    .block = block,
-    .columns = columns,
-    .among = among,
-    .diagonal = diagonal,
-    .times = times,
-    .release = release,
-    .single = 1,
-};
-static const kfe_i_gram_form form_single = {
-    .name = "computed on the device in single precision, not stored",
-    .block = block,
-    .columns = columns,
-    .among = among,
-    .diagonal = diagonal,
-    .times = times,
-    .release = release,
-    .single = 1,
-};
+#define KFE_KEPT_CALLS                                                                                       \
+    .entries = entries, .diagonal = diagonal, .times = times, .device = &on_device, .release = release,      \
+    KFE_DEVICE_SOLUTIONS
 
-static int is_kept(const kfe_i_gram *gram)
-{
-    return gram->form == &form_f64 || gram->form == &form_f32 || gram->form == &form_partial ||
-           gram->form == &form_single;
-}
+static const kfe_i_gram_form form_f64 = {.name = "stored on the device in double precision", KFE_KEPT_CALLS};
+static const kfe_i_gram_form form_f32 = {.name = "stored on the device in single precision", KFE_KEPT_CALLS};
+static const kfe_i_gram_form form_partial = {
+    .name = "some rows stored on the device in single precision, the others computed", KFE_KEPT_CALLS};
+static const kfe_i_gram_form form_single = {.name = "computed on the device in single precision, not stored",
+                                            KFE_KEPT_CALLS};
 
 /* ---- making one ---- */
 
@@ -242,17 +226,14 @@ static int64_t rows_that_fit(const kfe_i_gram *source, double reserve)
     return rows < (double)source->size / WORTH_IT ? 0 : kfe_i_least((int64_t)rows, source->size);
 }
 
-static kfe_device_status fill_rounded(const kfe_i_gram *gram, double scale, int lower,
-                                      const kfe_device_matrix *out);
-
 static kfe_device_status fill_kept(kept_state *s, kfe_device_type type, int64_t rows)
 {
     kfe_device_status status = KFE_DEVICE_OK;
 
     s->device->stage = "computing the kernel matrix";
     KFE_DEVICE_TRY(kfe_i_device_matrix_new(s->device, rows, s->source->size, type, &s->matrix));
-    KFE_DEVICE_TRY(rows < s->source->size ? fill_rounded(s->source, 1, 0, &s->matrix)
-                                          : kfe_i_device_fill(s->source, 1, 0, &s->matrix));
+    KFE_DEVICE_TRY(rows < s->source->size ? kfe_i_device_fill_rounded(s->source, 1, 0, &s->matrix)
+                                          : s->source->form->device->fill(s->source, 1, 0, &s->matrix));
 cleanup:
     return status;
 }
@@ -268,6 +249,9 @@ static kfe_status make(const kfe_i_gram *source, const kfe_i_gram_form *form, kf
     kept_state *s = (*out)->state;
     s->source = source;
     s->device = kfe_i_fused_device(source);
+    s->precision = rows == 0 ? type : KFE_DEVICE_F64;
+    if (type == KFE_DEVICE_F32)
+        (*out)->epsilon = (double)FLT_EPSILON;
     if (rows > 0)
         result = fill_kept(s, type, rows);
     if (result != KFE_DEVICE_OK && result != KFE_DEVICE_NO_MEMORY)
@@ -299,13 +283,10 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_device_keep_owned(kfe_i_gram **source, int type, kfe_i_gram **out)
+kfe_status kfe_i_device_keep_owned(kfe_i_gram **source, int single, kfe_i_gram **out)
 {
-    kfe_status status = KFE_OK;
+    kfe_status status = kfe_i_device_keep(*source, single ? KFE_DEVICE_F32 : KFE_DEVICE_F64, 0, out);
 
-    *out = NULL;
-    if (kfe_i_fused_device(*source))
-        status = kfe_i_device_keep(*source, type, 0, out);
     if (*out) {
         ((kept_state *)(*out)->state)->owned = *source;
         *source = NULL;
@@ -313,75 +294,19 @@ kfe_status kfe_i_device_keep_owned(kfe_i_gram **source, int type, kfe_i_gram **o
     return status;
 }
 
-kfe_device_matrix kfe_i_device_take(const kfe_i_gram *gram, kfe_device_type type)
-{
-    kept_state *s = gram->state;
-    kfe_device_matrix taken = {0};
-
-    if (is_kept(gram) && is_whole(s) && s->matrix.type == type) {
-        taken = s->matrix;
-        s->matrix = (kfe_device_matrix){0};
-    }
-    return taken;
-}
-
-/* ---- for the other files ---- */
+/* ---- for operators of all forms ---- */
 
 kfe_i_device *kfe_i_gram_device(const kfe_i_gram *gram)
 {
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
+    const kfe_i_gram *alone = kfe_i_gram_alone(gram);
 
-    if (inner)
-        return kfe_i_gram_device(inner);
-    if (kfe_i_device_subset_device(gram))
-        return kfe_i_device_subset_device(gram);
-    return kfe_i_fused_device(is_kept(gram) ? ((const kept_state *)gram->state)->source : gram);
+    return alone->form->device ? alone->form->device->device(alone) : NULL;
 }
 
 /* 512 rows, or a sixteenth of a small matrix. */
 int64_t kfe_i_device_panel_rows(int64_t n)
 {
     return n > 8192 ? 512 : n / 16 + 1;
-}
-
-/* Panels of values in double precision, each rounded into its place; of the first rows if `out` has fewer. */
-static kfe_device_status fill_rounded(const kfe_i_gram *gram, double scale, int lower,
-                                      const kfe_device_matrix *out)
-{
-    kfe_i_device *device = kfe_i_fused_device(gram);
-    kfe_device_status status = KFE_DEVICE_OK;
-    kfe_device_matrix panel = {0};
-    int64_t step = kfe_i_device_panel_rows(gram->size);
-
-    KFE_DEVICE_TRY(kfe_i_device_matrix_new(device, step, gram->size, KFE_DEVICE_F64, &panel));
-    for (int64_t row = 0; row < out->rows; row += step) {
-        int64_t rows = out->rows - row < step ? out->rows - row : step;
-        int64_t cols = lower ? row + rows : gram->size;
-        kfe_device_matrix from = kfe_device_part(panel, 0, rows, 0, cols);
-        kfe_device_matrix to = kfe_device_part(*out, row, rows, 0, cols);
-        KFE_DEVICE_TRY(kfe_i_fused_fill(gram, scale, row, &from, 0));
-        KFE_DEVICE_TRY(device->table->copy(device->handle, &from, &to));
-    }
-cleanup:
-    kfe_i_device_matrix_free(device, &panel);
-    return status;
-}
-
-kfe_device_status kfe_i_device_fill(const kfe_i_gram *gram, double scale, int lower,
-                                    const kfe_device_matrix *out)
-{
-    const kept_state *s = gram->state;
-    kfe_i_device *device = kfe_i_gram_device(gram);
-
-    if (kfe_i_device_subset_device(gram))
-        return kfe_i_device_subset_fill(gram, scale, out);
-    if (is_kept(gram) && s->matrix.address && s->matrix.type == KFE_DEVICE_F64)
-        return device->table->add(device->handle, scale, &s->matrix, 0, out);
-    if (is_kept(gram))
-        gram = s->source;
-    if (out->type == KFE_DEVICE_F32)
-        return fill_rounded(gram, scale, lower, out);
-    return kfe_i_fused_fill(gram, scale, 0, out, lower ? KFE_DEVICE_LOWER : KFE_DEVICE_MIRROR);
 }
 
 kfe_device_status kfe_i_device_scale_rows(const kfe_i_device *device, double scale,
@@ -396,32 +321,6 @@ kfe_device_status kfe_i_device_scale_rows(const kfe_i_device *device, double sca
     return status;
 }
 
-kfe_device_status kfe_i_device_columns(const kfe_i_gram *gram, double scale, const int64_t *index,
-                                       const kfe_device_matrix *out)
-{
-    const kept_state *s = gram->state;
-    kfe_device_status status = KFE_DEVICE_OK;
-
-    if (kfe_i_device_subset_device(gram))
-        return kfe_i_device_subset_columns(gram, scale, index, out);
-    if (!is_kept(gram))
-        return kfe_i_fused_columns(gram, scale, index, out);
-    if (!s->matrix.address || s->matrix.type != KFE_DEVICE_F64)
-        return kfe_i_fused_columns(s->source, scale, index, out);
-    KFE_DEVICE_TRY(s->device->table->gather(s->device->handle, &s->matrix, index, NULL, out));
-    KFE_DEVICE_TRY(kfe_i_device_scale_rows(s->device, scale, out));
-cleanup:
-    return status;
-}
-
-kfe_device_status kfe_i_device_times(const kfe_i_gram *gram, const kfe_device_matrix *v,
-                                     const kfe_device_matrix *out)
-{
-    if (kfe_i_device_subset_device(gram))
-        return kfe_i_device_subset_times(gram, v, out);
-    return is_kept(gram) ? multiply(gram, v, out) : kfe_i_fused_times(gram, KFE_DEVICE_F64, v, out);
-}
-
 kfe_device_status kfe_i_device_times_host(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
     kfe_i_device *device = kfe_i_gram_device(gram);
@@ -432,7 +331,7 @@ kfe_device_status kfe_i_device_times_host(const kfe_i_gram *gram, const double *
     KFE_DEVICE_TRY(kfe_i_device_matrix_new(device, gram->size, k, KFE_DEVICE_F64, &vectors));
     KFE_DEVICE_TRY(kfe_i_device_matrix_new(device, gram->size, k, KFE_DEVICE_F64, &product));
     KFE_DEVICE_TRY(device->table->upload(device->handle, v, k, &vectors));
-    KFE_DEVICE_TRY(kfe_i_device_times(gram, &vectors, &product));
+    KFE_DEVICE_TRY(gram->form->device->times(gram, &vectors, &product));
     KFE_DEVICE_TRY(device->table->download(device->handle, &product, out, k));
 cleanup:
     kfe_i_device_matrix_free(device, &vectors);
@@ -450,42 +349,4 @@ kfe_device_rows kfe_i_device_rows(const kfe_i_table *table)
         rows.columns = table->columns;
     }
     return rows;
-}
-
-/* ---- the operator of a fit ---- */
-
-/* Why these kernels stay on the CPU; NULL: they need not. */
-static const char *reason_for_cpu(const kfe_i_kernel_list *kernels, const kfe_i_table *views,
-                                  const kfe_i_gram *gram)
-{
-    if (kfe_i_gram_factor(gram))
-        return "a linear kernel works on the columns";
-    for (int64_t m = 0; m < kernels->count; m++) {
-        if (!kernels->items[m].def->describe)
-            return kernels->items[m].def->name;
-        if (views[kernels->items[m].view].kind == KFE_TABLE_TEXT)
-            return "strings";
-    }
-    return NULL;
-}
-
-kfe_status kfe_i_device_wrap(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
-                             kfe_i_gram **gram)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_device *device = NULL;
-    double n = (double)(*gram)->size;
-    const char *reason = NULL;
-
-    KFE_TRY(kfe_i_device_get(ctx, n * n, &device));
-    if (!device)
-        return KFE_OK;
-    reason = reason_for_cpu(kernels, views, *gram);
-    if (reason) {
-        kfe_i_log(ctx, KFE_LOG_INFO, "kernel matrix: on the CPU, not on %s (%s)", device->name, reason);
-        return KFE_OK;
-    }
-    KFE_TRY(kfe_i_fused_new(device, kernels, views, gram));
-cleanup:
-    return status;
 }

@@ -27,15 +27,17 @@ static kfe_status settle(const kfe_i_gram *gram, kfe_device_status result)
 
 /* ---- entries ---- */
 
-/* The places of examples in the whole matrix; NULL: out of memory. */
-static int64_t *places_of(const kfe_i_gram *gram, const int64_t *index, int64_t first, int64_t count)
+/* The places of examples in the whole matrix: where they are, or in *made, which the caller frees. NULL: out of memory. */
+static const int64_t *places_of(const kfe_i_gram *gram, kfe_i_places examples, int64_t **made)
 {
     const subset_state *s = gram->state;
-    int64_t *places = kfe_i_alloc(gram->ctx, count, sizeof *places);
 
-    for (int64_t i = 0; places && i < count; i++)
-        places[i] = s->index[index ? index[i] : first + i];
-    return places;
+    if (!examples.index)
+        return s->index + examples.first;
+    *made = kfe_i_alloc(gram->ctx, examples.count, sizeof **made);
+    for (int64_t i = 0; *made && i < examples.count; i++)
+        (*made)[i] = s->index[examples.index[i]];
+    return *made;
 }
 
 /* Gathers entries of the matrix on the device and downloads them. */
@@ -60,42 +62,20 @@ cleanup:
     return status;
 }
 
-static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
-                        double *out, int64_t stride)
-{
-    const subset_state *s = gram->state;
-
-    if (rows == 0 || cols == 0)
-        return KFE_OK;
-    return settle(gram, download_entries(s, s->index + row, rows, s->index + col, cols, out, stride));
-}
-
-static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+static kfe_status entries(const kfe_i_gram *gram, kfe_i_places rows, kfe_i_places cols, double *out,
+                          int64_t stride)
 {
     kfe_status status = KFE_OK;
-    const subset_state *s = gram->state;
-    int64_t *places = NULL;
+    int64_t *made[2] = {NULL, NULL};
+    const int64_t *left = NULL;
+    const int64_t *right = NULL;
 
-    if (count == 0 || gram->size == 0)
-        return KFE_OK;
-    KFE_CHECK_ALLOC_BY(gram->ctx, places, places_of(gram, index, 0, count));
-    KFE_TRY(settle(gram, download_entries(s, s->index, gram->size, places, count, out, count)));
+    KFE_CHECK_ALLOC_BY(gram->ctx, left, places_of(gram, rows, &made[0]));
+    KFE_CHECK_ALLOC_BY(gram->ctx, right, places_of(gram, cols, &made[1]));
+    KFE_TRY(settle(gram, download_entries(gram->state, left, rows.count, right, cols.count, out, stride)));
 cleanup:
-    kfe_i_free(gram->ctx, places);
-    return status;
-}
-
-static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
-{
-    kfe_status status = KFE_OK;
-    int64_t *places = NULL;
-
-    if (count == 0)
-        return KFE_OK;
-    KFE_CHECK_ALLOC_BY(gram->ctx, places, places_of(gram, index, 0, count));
-    KFE_TRY(settle(gram, download_entries(gram->state, places, count, places, count, out, count)));
-cleanup:
-    kfe_i_free(gram->ctx, places);
+    kfe_i_free(gram->ctx, made[0]);
+    kfe_i_free(gram->ctx, made[1]);
     return status;
 }
 
@@ -139,8 +119,8 @@ cleanup:
     return status;
 }
 
-kfe_device_status kfe_i_device_subset_times(const kfe_i_gram *gram, const kfe_device_matrix *v,
-                                            const kfe_device_matrix *out)
+static kfe_device_status multiply(const kfe_i_gram *gram, const kfe_device_matrix *v,
+                                  const kfe_device_matrix *out)
 {
     const subset_state *s = gram->state;
     kfe_i_device *device = s->shared->device;
@@ -230,13 +210,15 @@ cleanup:
     return status;
 }
 
-static kfe_status group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out)
+static kfe_status group_sums(const kfe_i_gram *gram, kfe_i_share share, const int32_t *group, int64_t groups,
+                             double *out)
 {
     kfe_status status = KFE_OK;
     const subset_state *s = gram->state;
     double *identity = NULL;
     int64_t *place = NULL;
 
+    (void)share; /* of one process */
     KFE_ALLOC_ZERO(gram->ctx, identity, (groups + 1) * groups);
     KFE_ALLOC(gram->ctx, place, s->shared->size);
     for (int64_t g = 0; g < groups; g++)
@@ -251,51 +233,11 @@ cleanup:
     return status;
 }
 
-static void release(kfe_i_gram *gram)
+/* ---- on the device ---- */
+
+static kfe_i_device *device_of(const kfe_i_gram *gram)
 {
-    kfe_i_free(gram->ctx, ((subset_state *)gram->state)->source);
-}
-
-static const kfe_i_gram_form form = {
-    .name = "part of a matrix on the device",
-    .block = block,
-    .columns = columns,
-    .among = among,
-    .diagonal = diagonal,
-    .times = times,
-    .group_sums = group_sums,
-    .expand = expand_all,
-    .release = release,
-};
-
-kfe_status kfe_i_device_subset(kfe_context *ctx, kfe_i_device_shared *shared, const int64_t *index,
-                               int64_t count, kfe_i_gram **out)
-{
-    kfe_status status = KFE_OK;
-
-    assert(kfe_i_all_below(index, count, shared->size));
-    KFE_TRY(kfe_i_gram_new(ctx, &form, count, sizeof(subset_state), out));
-    subset_state *s = (*out)->state;
-    s->shared = shared;
-    s->index = index;
-    KFE_ALLOC(ctx, s->source, shared->size);
-    for (int64_t i = 0; i < shared->size; i++)
-        s->source[i] = count;
-    for (int64_t i = 0; i < count; i++)
-        s->source[index[i]] = i;
-cleanup:
-    if (status != KFE_OK) {
-        kfe_i_gram_free(*out);
-        *out = NULL;
-    }
-    return status;
-}
-
-/* ---- for stored.c ---- */
-
-kfe_i_device *kfe_i_device_subset_device(const kfe_i_gram *gram)
-{
-    return gram->form == &form ? ((const subset_state *)gram->state)->shared->device : NULL;
+    return ((const subset_state *)gram->state)->shared->device;
 }
 
 /* Panels in double precision, each scaled and rounded into its place. */
@@ -322,26 +264,67 @@ cleanup:
     return status;
 }
 
-kfe_device_status kfe_i_device_subset_fill(const kfe_i_gram *gram, double scale, const kfe_device_matrix *out)
+static kfe_device_status fill(const kfe_i_gram *gram, double scale, int lower, const kfe_device_matrix *out)
 {
     const subset_state *s = gram->state;
     const kfe_i_device *device = s->shared->device;
 
+    (void)lower; /* gathering all of it is as fast */
     if (scale != 1 || out->type != KFE_DEVICE_F64)
         return fill_scaled(gram, scale, out);
     return device->table->gather(device->handle, &s->shared->values, s->index, s->index, out);
 }
 
-kfe_device_status kfe_i_device_subset_columns(const kfe_i_gram *gram, double scale, const int64_t *index,
-                                              const kfe_device_matrix *out)
+static kfe_device_status gather_columns(const kfe_i_gram *gram, double scale, const int64_t *index,
+                                        const kfe_device_matrix *out)
 {
     const subset_state *s = gram->state;
     const kfe_i_device *device = s->shared->device;
-    int64_t *places = places_of(gram, index, 0, out->rows);
+    int64_t *made = NULL;
+    const int64_t *places = places_of(gram, kfe_i_listed(index, out->rows), &made);
     kfe_device_status status = KFE_DEVICE_NO_MEMORY;
 
     if (places)
         status = device->table->gather(device->handle, &s->shared->values, places, s->index, out);
-    kfe_i_free(gram->ctx, places);
+    kfe_i_free(gram->ctx, made);
     return status == KFE_DEVICE_OK ? kfe_i_device_scale_rows(device, scale, out) : status;
+}
+
+static const kfe_i_device_calls on_device = {
+    .device = device_of, .fill = fill, .columns = gather_columns, .times = multiply};
+
+static void release(kfe_i_gram *gram)
+{
+    kfe_i_free(gram->ctx, ((subset_state *)gram->state)->source);
+}
+
+static const kfe_i_gram_form form = {
+    .name = "part of a matrix on the device",
+    .entries = entries,
+    .diagonal = diagonal,
+    .times = times,
+    .group_sums = group_sums,
+    .expand = expand_all,
+    .device = &on_device,
+    .release = release,
+    KFE_DEVICE_SOLUTIONS,
+};
+
+kfe_status kfe_i_device_subset(kfe_context *ctx, kfe_i_device_shared *shared, const int64_t *index,
+                               int64_t count, kfe_i_gram **out)
+{
+    kfe_status status = KFE_OK;
+
+    assert(kfe_i_all_below(index, count, shared->size));
+    KFE_TRY(kfe_i_gram_new(ctx, &form, count, sizeof(subset_state), out));
+    subset_state *s = (*out)->state;
+    s->shared = shared;
+    s->index = index;
+    KFE_ALLOC(ctx, s->source, shared->size);
+    for (int64_t i = 0; i < shared->size; i++)
+        s->source[i] = count;
+    for (int64_t i = 0; i < count; i++)
+        s->source[index[i]] = i;
+cleanup:
+    return kfe_i_gram_made(status, out);
 }

@@ -8,14 +8,16 @@
  * With weights, s stands for e in all of this (gram.h): P = I − ssᵀ/sᵀs, r = Gs/sᵀs, m = sᵀr/sᵀs, and the entries are
  * G[i,j] − sⱼrᵢ − sᵢrⱼ + sᵢsⱼm.
  */
+#include "gram/form/centred.h"
+
 #include <string.h>
 
 #include "core/invariant.h"
 #include "core/memory.h"
-#include "gram/gram.h"
 
 typedef struct centred_state {
     const kfe_i_gram *inner;
+    kfe_i_gram *owned; /* the same, if it is freed with this operator */
     double *row_means; /* NULL until they are needed, since they cost a pass over the operator */
     double overall;
     double mass; /* n, or sᵀs */
@@ -53,64 +55,37 @@ cleanup:
     return status;
 }
 
-/* What centring adds to the entry (i, j). */
-static double correction(const centred_state *s, int64_t i, int64_t j)
+/* What centring adds to the entries of row i. */
+static void correct_row(const centred_state *s, int64_t i, const kfe_i_places *cols, double *out)
 {
     double si = root_of(s, i);
-    double sj = root_of(s, j);
+    double shift = si * s->overall - s->row_means[i];
 
-    return si * sj * s->overall - sj * s->row_means[i] - si * s->row_means[j];
+    if (!s->inner->roots)
+        for (int64_t j = 0; j < cols->count; j++)
+            out[j] += shift - s->row_means[kfe_i_place(cols, j)];
+    else
+        for (int64_t j = 0; j < cols->count; j++) {
+            int64_t col = kfe_i_place(cols, j);
+            out[j] += shift * root_of(s, col) - si * s->row_means[col];
+        }
 }
 
-static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
-                        double *out, int64_t stride)
+kfe_status kfe_i_centred_entries(const kfe_i_gram *gram, kfe_i_places rows, kfe_i_places cols, double *out,
+                                 int64_t stride)
 {
+    kfe_status status = KFE_OK;
     centred_state *s = gram->state;
-    kfe_status status = measure_means(s);
 
-    if (status == KFE_OK)
-        status = kfe_i_gram_block(s->inner, row, rows, col, cols, out, stride);
-
-    for (int64_t i = 0; status == KFE_OK && s->inner->roots && i < rows; i++)
-        for (int64_t j = 0; j < cols; j++)
-            out[i * stride + j] += correction(s, row + i, col + j);
-    for (int64_t i = 0; status == KFE_OK && !s->inner->roots && i < rows; i++) {
-        double shift = s->overall - s->row_means[row + i];
-        for (int64_t j = 0; j < cols; j++)
-            out[i * stride + j] += shift - s->row_means[col + j];
-    }
+    KFE_TRY(measure_means(s));
+    KFE_TRY(kfe_i_gram_entries(s->inner, rows, cols, out, stride));
+    for (int64_t i = 0; i < rows.count; i++)
+        correct_row(s, kfe_i_place(&rows, i), &cols, out + i * stride);
+cleanup:
     return status;
 }
 
-static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
-{
-    centred_state *s = gram->state;
-    kfe_status status = measure_means(s);
-
-    if (status == KFE_OK)
-        status = kfe_i_gram_columns(s->inner, index, count, out);
-
-    for (int64_t i = 0; status == KFE_OK && i < gram->size; i++)
-        for (int64_t j = 0; j < count; j++)
-            out[i * count + j] += correction(s, i, index[j]);
-    return status;
-}
-
-static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
-{
-    centred_state *s = gram->state;
-    kfe_status status = measure_means(s);
-
-    if (status == KFE_OK)
-        status = kfe_i_gram_among(s->inner, index, count, out);
-
-    for (int64_t i = 0; status == KFE_OK && i < count; i++)
-        for (int64_t j = 0; j < count; j++)
-            out[i * count + j] += correction(s, index[i], index[j]);
-    return status;
-}
-
-static kfe_status diagonal(const kfe_i_gram *gram, double *out)
+kfe_status kfe_i_centred_diagonal(const kfe_i_gram *gram, double *out)
 {
     centred_state *s = gram->state;
     kfe_status status = measure_means(s);
@@ -188,61 +163,42 @@ static kfe_status multiply(const kfe_i_gram *gram, int single, const double *v, 
     return status;
 }
 
-static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+kfe_status kfe_i_centred_times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
     return multiply(gram, 0, v, k, out);
 }
 
-static kfe_status times_single(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+kfe_status kfe_i_centred_times_single(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
     return multiply(gram, 1, v, k, out);
 }
 
-static void release(kfe_i_gram *gram)
+/* ---- asked of the operator inside ---- */
+
+const kfe_i_gram *kfe_i_centred_inner(const kfe_i_gram *centred)
 {
-    kfe_i_free(gram->ctx, ((centred_state *)gram->state)->row_means);
+    return ((const centred_state *)centred->state)->inner;
 }
 
-static const kfe_i_gram_form form = {
-    .name = "centred",
-    .block = block,
-    .columns = columns,
-    .among = among,
-    .diagonal = diagonal,
-    .times = times,
-    .times_single = times_single,
-    .release = release,
-};
-
-kfe_status kfe_i_gram_centred(kfe_context *ctx, const kfe_i_gram *inner, kfe_i_gram **out)
+/* The entries of PGP may be much smaller than those of G, which have the rounding errors: 1 for a wide Gaussian. */
+kfe_status kfe_i_centred_largest(const kfe_i_gram *gram, double *out)
 {
-    kfe_status status = KFE_OK;
-
-    assert(inner->size > 0);
-    KFE_TRY(kfe_i_gram_new(ctx, &form, inner->size, sizeof(centred_state), out));
-    centred_state *s = (*out)->state;
-    s->inner = inner;
-    s->mass = kfe_i_gram_mass(inner);
-    (*out)->roots = inner->roots;
-cleanup:
-    if (status != KFE_OK) {
-        kfe_i_gram_free(*out);
-        *out = NULL;
-    }
-    return status;
+    return kfe_i_gram_largest(kfe_i_centred_inner(gram), out);
 }
 
-kfe_status kfe_i_gram_row_means(const kfe_i_gram *centred, const double **means, double *overall)
+/* Without the pass for the means. */
+kfe_status kfe_i_centred_column_seconds(const kfe_i_gram *gram, double *out)
 {
-    centred_state *s = centred->state;
-    kfe_status status = measure_means(s);
-
-    *means = s->row_means;
-    *overall = s->overall;
-    return status;
+    return kfe_i_gram_column_seconds(kfe_i_centred_inner(gram), out);
 }
 
-kfe_status kfe_i_gram_share_means(const kfe_i_gram *from, const kfe_i_gram *to)
+int64_t kfe_i_centred_rank_bound(const kfe_i_gram *gram)
+{
+    return kfe_i_gram_rank_bound(kfe_i_centred_inner(gram));
+}
+
+/* Copies the row means of `from` to `to`, a centred operator over the same matrix, which saves it a pass. */
+static kfe_status share_means(const kfe_i_gram *from, const kfe_i_gram *to)
 {
     kfe_status status = KFE_OK;
     centred_state *source = from->state;
@@ -259,7 +215,63 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_centred_keep(const kfe_i_gram *gram, kfe_i_keep_how how, double reserve, kfe_i_kept *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_kept inside = {0};
+    kfe_i_gram *made = NULL;
+
+    KFE_TRY(kfe_i_gram_keep(kfe_i_centred_inner(gram), how, reserve, &inside));
+    if (!inside.stored)
+        return KFE_OK;
+    KFE_TRY(kfe_i_gram_centred(gram->ctx, inside.stored, &made));
+    ((centred_state *)made->state)->owned = inside.stored;
+    inside.stored = NULL;
+    if (inside.gram == inside.exact)
+        KFE_TRY(share_means(made, gram));
+    kfe_i_kept_take(out, made);
+    made = NULL;
+cleanup:
+    kfe_i_gram_free(made);
+    kfe_i_gram_keep_free(&inside);
+    return status;
+}
+
+void kfe_i_centred_release(kfe_i_gram *gram)
+{
+    centred_state *s = gram->state;
+
+    kfe_i_free(gram->ctx, s->row_means);
+    kfe_i_gram_free(s->owned);
+}
+
+/* ---- making one ---- */
+
+static const kfe_i_gram_form form = {.name = "centred", KFE_CENTRED_CALLS};
+
+kfe_status kfe_i_centred_new(const kfe_i_gram *inner, const kfe_i_gram_form *own_form, kfe_i_gram **out)
+{
+    kfe_status status =
+        kfe_i_gram_new(inner->ctx, own_form ? own_form : &form, inner->size, sizeof(centred_state), out);
+
+    if (status != KFE_OK)
+        return status;
+    *(centred_state *)(*out)->state = (centred_state){.inner = inner, .mass = kfe_i_gram_mass(inner)};
+    kfe_i_gram_inherit(*out, inner);
+    return KFE_OK;
+}
+
+kfe_status kfe_i_gram_row_means(const kfe_i_gram *centred, const double **means, double *overall)
+{
+    centred_state *s = centred->state;
+    kfe_status status = measure_means(s);
+
+    *means = s->row_means;
+    *overall = s->overall;
+    return status;
+}
+
 const kfe_i_gram *kfe_i_gram_centred_inner(const kfe_i_gram *gram)
 {
-    return gram->form == &form ? ((const centred_state *)gram->state)->inner : NULL;
+    return gram->form->release == kfe_i_centred_release ? kfe_i_centred_inner(gram) : NULL;
 }

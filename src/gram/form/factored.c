@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "core/invariant.h"
+#include "core/least.h"
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
-#include "gram/gram.h"
+#include "gram/form.h"
 #include "kernel/tile/cross.h"
 #include "kernel/tile/tile.h"
+#include "linalg/linalg.h"
 
 typedef struct factored_state {
     kfe_i_kernel linear;
@@ -16,25 +17,21 @@ typedef struct factored_state {
     kfe_i_table own;        /* what the points are of, if the operator owns it */
 } factored_state;
 
-static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
-                        double *out, int64_t stride)
-{
-    const factored_state *s = gram->state;
-    return kfe_i_cross_block(gram->ctx, &s->linear, (kfe_i_range){&s->points, row, rows},
-                             (kfe_i_range){&s->points, col, cols}, out, stride);
-}
-
-static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+static kfe_status entries(const kfe_i_gram *gram, kfe_i_places rows, kfe_i_places cols, double *out,
+                          int64_t stride)
 {
     kfe_status status = KFE_OK;
     const factored_state *s = gram->state;
-    kfe_i_points chosen = {0};
+    kfe_i_points copies[2] = {{0}};
+    kfe_i_range left;
+    kfe_i_range right;
 
-    KFE_TRY(kfe_i_points_gather(gram->ctx, &s->points, index, count, &chosen));
-    KFE_TRY(kfe_i_cross_block(gram->ctx, &s->linear, (kfe_i_range){&s->points, 0, gram->size},
-                              (kfe_i_range){&chosen, 0, count}, out, count));
+    KFE_TRY(kfe_i_points_at(&s->points, rows, &copies[0], &left));
+    KFE_TRY(kfe_i_points_at(&s->points, cols, &copies[1], &right));
+    KFE_TRY(kfe_i_cross_block(gram->ctx, &s->linear, left, right, out, stride));
 cleanup:
-    kfe_i_points_free(&chosen);
+    kfe_i_points_free(&copies[0]);
+    kfe_i_points_free(&copies[1]);
     return status;
 }
 
@@ -64,6 +61,46 @@ cleanup:
     return status;
 }
 
+static int64_t rank_bound(const kfe_i_gram *gram)
+{
+    const factored_state *s = gram->state;
+
+    return kfe_i_least(s->points.table.cols, gram->size);
+}
+
+/* The rows of the table times s. */
+static kfe_status weigh_table(kfe_context *ctx, const kfe_i_table *table, const double *roots,
+                              kfe_i_table *out)
+{
+    kfe_status status = kfe_i_table_copy(ctx, table, out);
+    int dense = table->kind == KFE_TABLE_DENSE;
+
+    if (status == KFE_OK)
+        status = kfe_i_table_widen(ctx, out);
+    for (int64_t i = 0; status == KFE_OK && i < out->rows; i++) {
+        int64_t begin = dense ? i * out->stride : out->row_start[i];
+        int64_t end = dense ? begin + out->cols : out->row_start[i + 1];
+        for (int64_t p = begin; p < end; p++)
+            out->values[p] *= roots[i];
+    }
+    return status;
+}
+
+static kfe_status weigh(const kfe_i_gram *gram, const double *roots, kfe_i_gram **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = gram->ctx;
+    kfe_i_table weighted = {0};
+
+    *out = NULL;
+    KFE_TRY(weigh_table(ctx, kfe_i_gram_factor(gram), roots, &weighted));
+    KFE_TRY(kfe_i_gram_factored_owned(ctx, &weighted, out));
+    (*out)->roots = roots;
+cleanup:
+    kfe_i_table_free(&weighted);
+    return status;
+}
+
 static void release(kfe_i_gram *gram)
 {
     factored_state *s = gram->state;
@@ -75,10 +112,12 @@ static void release(kfe_i_gram *gram)
 
 static const kfe_i_gram_form form = {
     .name = "factored as the data times its transpose",
-    .block = block,
-    .columns = columns,
+    .entries = entries,
     .diagonal = diagonal,
     .times = times,
+    .least_eigenvalue = kfe_i_gram_no_negative,
+    .rank_bound = rank_bound,
+    .weigh = weigh,
     .release = release,
 };
 
@@ -94,11 +133,7 @@ kfe_status kfe_i_gram_factored(kfe_context *ctx, const kfe_i_table *table, kfe_i
     if (table->kind == KFE_TABLE_CSR)
         KFE_TRY(kfe_i_table_transpose(ctx, table, &s->transposed));
 cleanup:
-    if (status != KFE_OK) {
-        kfe_i_gram_free(*out);
-        *out = NULL;
-    }
-    return status;
+    return kfe_i_gram_made(status, out);
 }
 
 kfe_status kfe_i_gram_factored_owned(kfe_context *ctx, kfe_i_table *table, kfe_i_gram **out)

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "core/invariant.h"
+#include "core/least.h"
 #include "core/memory.h"
 #include "core/rng.h"
-#include "gram/dense/linalg.h"
+#include "gram/form.h"
 #include "gram/form/landmarks_factor.h"
 #include "gram/landmark/rpcholesky.h"
+#include "linalg/linalg.h"
 
 enum { PANEL = 1024 };
 /* The share of the memory that is left which the factor may take; methods need the rest for their vectors. */
@@ -35,100 +37,101 @@ static kfe_i_landmark_factor *factor_of(const kfe_i_gram *gram)
     return &((landmark_state *)gram->state)->factor;
 }
 
-/* out (rows × cols) = F[row …]·F[col …]ᵀ */
-static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
-                        double *out, int64_t stride)
+/* out (count × rank) = rows of F at listed examples, or consecutive ones. */
+static kfe_status rows_at(const kfe_i_landmark_factor *f, kfe_i_places places, double *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_landmark_factor *f = factor_of(gram);
-    int64_t r = f->rank;
-    double *left = NULL;
-    double *right = NULL;
+    double *panel = NULL;
     double *scratch = NULL;
 
-    for (int64_t i = 0; i < rows && r == 0; i++)
-        memset(out + i * stride, 0, (size_t)cols * sizeof *out);
-    if (rows == 0 || cols == 0 || r == 0)
-        return KFE_OK;
-    if (f->wide) {
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)rows, (blasint)cols, (blasint)r, 1,
-                    f->wide + row * r, (blasint)r, f->wide + col * r, (blasint)r, 0, out, (blasint)stride);
-        return KFE_OK;
-    }
-    KFE_ALLOC(gram->ctx, left, PANEL * r);
-    KFE_ALLOC(gram->ctx, right, PANEL * r);
-    KFE_ALLOC(gram->ctx, scratch, PANEL * f->count);
-    for (int64_t j = 0; j < cols; j += PANEL) {
-        int64_t wide = cols - j < PANEL ? cols - j : PANEL;
-        KFE_TRY(kfe_i_factor_rows(f, col + j, wide, right, scratch));
-        for (int64_t i = 0; i < rows; i += PANEL) {
-            int64_t high = rows - i < PANEL ? rows - i : PANEL;
-            KFE_TRY(kfe_i_factor_rows(f, row + i, high, left, scratch));
-            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)high, (blasint)wide, (blasint)r, 1,
-                        left, (blasint)r, right, (blasint)r, 0, out + i * stride + j, (blasint)stride);
-        }
+    KFE_ALLOC(f->ctx, scratch, places.count * f->count);
+    if (!places.index) {
+        KFE_TRY(kfe_i_factor_rows(f, places.first, places.count, out, scratch));
+    } else if (f->source) {
+        KFE_ALLOC(f->ctx, panel, places.count * f->count);
+        KFE_TRY(kfe_i_gram_entries(f->source, places, kfe_i_listed(f->index, f->count), panel, f->count));
+        kfe_i_factor_from_kernel(f, places.count, panel, scratch);
+        memcpy(out, panel, (size_t)(places.count * f->rank) * sizeof *out);
+    } else {
+        for (int64_t j = 0; j < places.count; j++)
+            KFE_TRY(kfe_i_factor_rows(f, places.index[j], 1, out + j * f->rank, scratch));
     }
 cleanup:
-    kfe_i_free(gram->ctx, left);
-    kfe_i_free(gram->ctx, right);
-    kfe_i_free(gram->ctx, scratch);
-    return status;
-}
-
-/* out (count × rank) = rows of F at these examples */
-static kfe_status rows_at(const kfe_i_landmark_factor *f, const int64_t *index, int64_t count, double *out)
-{
-    kfe_status status = KFE_OK;
-    double *scratch = NULL;
-
-    if (f->source && f->lower) { /* then rank = count */
-        KFE_TRY(kfe_i_gram_entries(f->source, index, count, f->index, f->count, out));
-        kfe_i_factor_from_kernel(f, count, out, NULL);
-        return KFE_OK;
-    }
-    KFE_ALLOC(f->ctx, scratch, f->count);
-    for (int64_t j = 0; j < count; j++)
-        KFE_TRY(kfe_i_factor_rows(f, index[j], 1, out + j * f->rank, scratch));
-cleanup:
+    kfe_i_free(f->ctx, panel);
     kfe_i_free(f->ctx, scratch);
     return status;
 }
 
-/* out (count × count) = F[index]·F[index]ᵀ */
-static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+/* *out = rows of F, or of C if the factor is not stored, `width` numbers each: where they are, or in `room`. */
+static kfe_status left_rows(const kfe_i_landmark_factor *f, kfe_i_places rows, double *room,
+                            const double **out)
 {
-    kfe_status status = KFE_OK;
-    const kfe_i_landmark_factor *f = factor_of(gram);
-    double *rows = NULL;
-
-    memset(out, 0, (size_t)(count * count) * sizeof *out);
-    KFE_ALLOC(gram->ctx, rows, count * f->rank);
-    KFE_TRY(rows_at(f, index, count, rows));
-    if (count > 0 && f->rank > 0)
-        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)count, (blasint)count, (blasint)f->rank,
-                    1, rows, (blasint)f->rank, rows, (blasint)f->rank, 0, out, (blasint)count);
-cleanup:
-    kfe_i_free(gram->ctx, rows);
-    return status;
+    *out = room;
+    if (f->source)
+        return rows.index
+                   ? kfe_i_gram_entries(f->source, rows, kfe_i_listed(f->index, f->count), room, f->count)
+                   : kfe_i_landmark_kernel_rows(f, f->source, rows.first, rows.count, room);
+    if (!f->wide || rows.index)
+        return rows_at(f, rows, room);
+    *out = f->wide + rows.first * f->rank;
+    return KFE_OK;
 }
 
-static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+/* out (width × cols) = the transpose of rows of F, or T times that if the factor is not stored: with left_rows, it gives FFᵀ. */
+static kfe_status right_columns(const kfe_i_landmark_factor *f, kfe_i_places cols, double *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_landmark_factor *f = factor_of(gram);
+    int64_t m = cols.count;
     double *rows = NULL;
     double *transposed = NULL;
 
-    KFE_ALLOC(gram->ctx, rows, count * f->rank);
-    KFE_ALLOC(gram->ctx, transposed, count * f->rank);
-    KFE_TRY(rows_at(f, index, count, rows));
-    for (int64_t i = 0; i < count; i++)
+    KFE_ALLOC(f->ctx, rows, m * f->rank);
+    KFE_ALLOC(f->ctx, transposed, m * f->rank);
+    KFE_TRY(rows_at(f, cols, rows));
+    for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < f->rank; j++)
-            transposed[j * count + i] = rows[i * f->rank + j];
-    KFE_TRY(kfe_i_factor_expand(f, transposed, count, out));
+            transposed[j * m + i] = rows[i * f->rank + j];
+    if (f->source)
+        KFE_TRY(kfe_i_factor_map(f, transposed, m, out));
+    else
+        memcpy(out, transposed, (size_t)(m * f->rank) * sizeof *out);
 cleanup:
-    kfe_i_free(gram->ctx, rows);
-    kfe_i_free(gram->ctx, transposed);
+    kfe_i_free(f->ctx, rows);
+    kfe_i_free(f->ctx, transposed);
+    return status;
+}
+
+/* F·Fᵀ in panels of rows and columns. */
+static kfe_status entries(const kfe_i_gram *gram, kfe_i_places rows, kfe_i_places cols, double *out,
+                          int64_t stride)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_landmark_factor *f = factor_of(gram);
+    int64_t width = f->source ? f->count : f->rank;
+    const double *left = NULL;
+    double *room = NULL;
+    double *right = NULL;
+
+    for (int64_t i = 0; i < rows.count && f->rank == 0; i++)
+        memset(out + i * stride, 0, (size_t)cols.count * sizeof *out);
+    if (f->rank == 0)
+        return KFE_OK;
+    KFE_ALLOC(gram->ctx, room, kfe_i_least(PANEL, rows.count) * width);
+    KFE_ALLOC(gram->ctx, right, kfe_i_least(PANEL, cols.count) * width);
+    for (int64_t j = 0; j < cols.count; j += PANEL) {
+        kfe_i_places some_cols = kfe_i_places_part(cols, j, kfe_i_least(PANEL, cols.count - j));
+        KFE_TRY(right_columns(f, some_cols, right));
+        for (int64_t i = 0; i < rows.count; i += PANEL) {
+            kfe_i_places some_rows = kfe_i_places_part(rows, i, kfe_i_least(PANEL, rows.count - i));
+            KFE_TRY(left_rows(f, some_rows, room, &left));
+            cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)some_rows.count,
+                        (blasint)some_cols.count, (blasint)width, 1, left, (blasint)width, right,
+                        (blasint)some_cols.count, 0, out + i * stride + j, (blasint)stride);
+        }
+    }
+cleanup:
+    kfe_i_free(gram->ctx, room);
+    kfe_i_free(gram->ctx, right);
     return status;
 }
 
@@ -151,6 +154,17 @@ cleanup:
     return status;
 }
 
+static int64_t rank_bound(const kfe_i_gram *gram)
+{
+    return factor_of(gram)->rank;
+}
+
+static const int64_t *support(const kfe_i_gram *gram, int64_t *count)
+{
+    *count = factor_of(gram)->count;
+    return factor_of(gram)->index;
+}
+
 static void release(kfe_i_gram *gram)
 {
     kfe_i_landmark_factor_free(&((landmark_state *)gram->state)->factor);
@@ -158,54 +172,50 @@ static void release(kfe_i_gram *gram)
 
 static const kfe_i_gram_form form = {
     .name = "approximated by landmarks",
-    .block = block,
-    .columns = columns,
-    .among = among,
+    .entries = entries,
     .diagonal = diagonal,
     .times = times,
+    .solve = kfe_i_landmark_solve,
+    .eigen = kfe_i_landmark_eigen,
+    .least_eigenvalue = kfe_i_gram_no_negative,
+    .squared_norm = kfe_i_landmark_squared_norm,
+    .rank_bound = rank_bound,
+    .centre = kfe_i_landmark_centre,
+    .support = support,
     .release = release,
 };
 
-kfe_i_landmark_factor *kfe_i_landmark_factor_of(const kfe_i_gram *gram, int *centred)
+kfe_i_landmark_factor *kfe_i_landmark_factor_of(const kfe_i_gram *gram)
 {
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
-
-    *centred = inner != NULL;
-    gram = inner ? inner : gram;
-    return gram->form == &form ? factor_of(gram) : NULL;
+    assert(gram->form == &form);
+    return factor_of(gram);
 }
 
-int kfe_i_gram_has_landmarks(const kfe_i_gram *gram, kfe_i_landmark_info *out)
+kfe_i_landmark_info kfe_i_landmarks_of(const kfe_i_gram *gram)
 {
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
-    const kfe_i_gram *plain = inner ? inner : gram;
+    const kfe_i_landmark_factor *f = kfe_i_landmark_factor_of(gram);
 
-    if (plain->form != &form)
-        return 0;
-    if (out)
-        *out = (kfe_i_landmark_info){.index = factor_of(plain)->index,
-                                     .count = factor_of(plain)->count,
-                                     .rank = factor_of(plain)->rank,
-                                     .left = ((const landmark_state *)plain->state)->left,
-                                     .exact = factor_of(plain)->lower != NULL};
-    return 1;
+    return (kfe_i_landmark_info){.index = f->index,
+                                 .count = f->count,
+                                 .rank = f->rank,
+                                 .left = ((const landmark_state *)gram->state)->left,
+                                 .exact = f->lower != NULL};
 }
 
 kfe_status kfe_i_landmark_coefficients(const kfe_i_gram *gram, const int64_t *index, int64_t rows,
                                        const double *a, int64_t k, double *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_landmark_factor *f = factor_of(gram);
+    const kfe_i_landmark_factor *f = kfe_i_landmark_factor_of(gram);
     double *small = NULL;
     double *at = NULL;
 
-    assert(gram->form == &form);
     KFE_ALLOC_ZERO(gram->ctx, small, f->rank * k);
     if (!index) {
         KFE_TRY(kfe_i_factor_project(f, a, k, small));
     } else {
         KFE_ALLOC(gram->ctx, at, rows * f->rank);
-        KFE_TRY(rows_at(f, index, rows, at));
+        KFE_TRY(rows_at(f, kfe_i_listed(index, rows), at));
         if (rows > 0 && f->rank > 0 && k > 0)
             cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)f->rank, (blasint)k, (blasint)rows,
                         1, at, (blasint)f->rank, a, (blasint)k, 0, small, (blasint)k);
@@ -220,10 +230,9 @@ cleanup:
 kfe_status kfe_i_landmark_map(const kfe_i_gram *gram, double *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_landmark_factor *f = factor_of(gram);
+    const kfe_i_landmark_factor *f = kfe_i_landmark_factor_of(gram);
     double *identity = NULL;
 
-    assert(gram->form == &form);
     KFE_ALLOC_ZERO(gram->ctx, identity, f->rank * f->rank);
     for (int64_t j = 0; j < f->rank; j++)
         identity[j * f->rank + j] = 1;
@@ -236,10 +245,9 @@ cleanup:
 kfe_status kfe_i_landmark_rows(const kfe_i_gram *gram, int64_t first, int64_t rows, double *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_landmark_factor *f = factor_of(gram);
+    const kfe_i_landmark_factor *f = kfe_i_landmark_factor_of(gram);
     double *scratch = NULL;
 
-    assert(gram->form == &form);
     KFE_ALLOC(gram->ctx, scratch, PANEL * f->count);
     for (int64_t i = 0; i < rows; i += PANEL)
         KFE_TRY(
@@ -267,17 +275,6 @@ static kfe_status choose_storage(const kfe_i_gram *source, int64_t count, kfe_i_
     return kfe_i_check_memory(ctx, (*storage == KFE_GRAM_F64 ? 8 : 4) * entries,
                               "the factor of the landmarks",
                               "raise {memory}, use fewer {landmarks}, or {gram=tiled}, which keeps nothing");
-}
-
-/* Whether each pass over a source evaluates tiles, of which the landmarks' points are a side. */
-static kfe_status gather_points(kfe_i_landmark_factor *f, const kfe_i_gram *source)
-{
-    const kfe_i_kernel *kernel = NULL;
-    const kfe_i_points *points = NULL;
-
-    if (!kfe_i_gram_tiles(source, &kernel, &points))
-        return KFE_OK;
-    return kfe_i_points_gather(f->ctx, points, f->index, f->count, &f->chosen);
 }
 
 /* T from the positive eigenvalues of W (count × count), which is overwritten. */
@@ -335,14 +332,14 @@ static kfe_status make_map(kfe_i_landmark_factor *f, const kfe_i_gram *source, i
 
     f->rank = 0;
     KFE_ALLOC(f->ctx, w, f->count * f->count);
-    KFE_TRY(kfe_i_gram_entries(source, f->index, f->count, f->index, f->count, w));
+    KFE_TRY(kfe_i_gram_among(source, f->index, f->count, w));
     if (indefinite) {
         KFE_TRY(kfe_i_gram_rounding(source, &rounding));
         KFE_TRY(map_by_eigenvectors(f, w, rounding));
     } else {
         KFE_TRY(map_by_cholesky(f, w));
     }
-    KFE_TRY(gather_points(f, source));
+    KFE_TRY(kfe_i_gram_prepare(source, f->index, f->count, &f->chosen));
 cleanup:
     kfe_i_free(f->ctx, w);
     return status;
@@ -365,7 +362,7 @@ static kfe_status fill_factor(kfe_i_landmark_factor *f, const kfe_i_gram *source
     for (int64_t first = 0; first < f->rows; first += PANEL) {
         int64_t rows = f->rows - first < PANEL ? f->rows - first : PANEL;
         double *target = f->wide && f->lower ? f->wide + first * f->rank : panel; /* then rank = count */
-        KFE_TRY(kfe_i_checkpoint(f->ctx, "computing the kernel with the landmarks", first, f->rows));
+        KFE_TRY(kfe_i_progress(f->ctx, "computing the kernel with the landmarks", first, f->rows));
         KFE_TRY(kfe_i_landmark_kernel_rows(f, source, first, rows, target));
         kfe_i_factor_from_kernel(f, rows, target, scratch);
         if (f->wide && target == panel)
@@ -532,8 +529,10 @@ kfe_status kfe_i_gram_landmarks(kfe_context *ctx, kfe_i_gram *source, const kfe_
 
     *out = NULL;
     clamped.count = clamp_count(source, plan->count);
+    int pinned = storage == KFE_GRAM_TILED;
     KFE_TRY(choose_storage(source, clamped.count, &storage));
     KFE_TRY(kfe_i_gram_new(ctx, &form, source->size, sizeof(landmark_state), out));
+    (*out)->pinned = pinned;
     landmark_state *s = (*out)->state;
     s->factor.ctx = ctx;
     s->factor.rows = source->size;
@@ -567,13 +566,13 @@ kfe_status kfe_i_landmark_stream(const kfe_i_gram *gram, kfe_i_landmark_visit *v
     double *panel = NULL;
     double kept[PANEL];
 
-    assert(gram->form == &form && f->source && f->lower);
+    assert(f->source && f->lower);
     KFE_ALLOC(f->ctx, exact, f->rows);
     KFE_ALLOC(f->ctx, panel, PANEL * f->count);
     KFE_TRY(kfe_i_gram_diagonal(f->source, exact));
     for (int64_t first = 0; first < f->rows; first += PANEL) {
         int64_t rows = f->rows - first < PANEL ? f->rows - first : PANEL;
-        KFE_TRY(kfe_i_checkpoint(f->ctx, "computing the kernel with the landmarks", first, f->rows));
+        KFE_TRY(kfe_i_progress(f->ctx, "computing the kernel with the landmarks", first, f->rows));
         KFE_TRY(kfe_i_factor_rows(f, first, rows, panel, NULL));
         kfe_i_square_rows(f->ctx, rows, f->rank, panel, kept);
         kfe_i_add_rest(rows, exact + first, kept, &sums);
@@ -591,15 +590,7 @@ cleanup:
 
 kfe_status kfe_i_landmark_takes_kernel_sums(const kfe_i_gram *gram, int *out)
 {
-    const kfe_i_landmark_factor *f = factor_of(gram);
-    const kfe_i_kernel *kernel = NULL;
-    const kfe_i_points *points = NULL;
-
-    *out = 0;
-    if (!f->source || !kfe_i_gram_tiles(f->source, &kernel, &points) ||
-        kernel->def->flags & KFE_HAS_INDEFINITE)
-        return KFE_OK;
-    return kfe_i_factor_takes_kernel_sums(f, out);
+    return kfe_i_factor_takes_kernel_sums(factor_of(gram), out);
 }
 
 kfe_status kfe_i_landmark_stream_kernel(const kfe_i_gram *gram, kfe_i_landmark_visit *visit, void *state)
@@ -611,7 +602,7 @@ kfe_status kfe_i_landmark_stream_kernel(const kfe_i_gram *gram, kfe_i_landmark_v
     KFE_ALLOC(f->ctx, panel, PANEL * f->count);
     for (int64_t first = 0; first < f->rows; first += PANEL) {
         int64_t rows = f->rows - first < PANEL ? f->rows - first : PANEL;
-        KFE_TRY(kfe_i_checkpoint(f->ctx, "computing the kernel with the landmarks", first, f->rows));
+        KFE_TRY(kfe_i_progress(f->ctx, "computing the kernel with the landmarks", first, f->rows));
         KFE_TRY(kfe_i_landmark_kernel_rows(f, f->source, first, rows, panel));
         KFE_TRY(visit(state, first, rows, panel));
     }

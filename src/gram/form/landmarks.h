@@ -26,6 +26,14 @@
 kfe_status kfe_i_gram_landmarks(kfe_context *ctx, kfe_i_gram *source, const kfe_i_landmark_plan *plan,
                                 kfe_i_gram_storage storage, kfe_i_gram **out);
 
+/* The operator of kernels as kfe_i_gram_open gives it, or by landmarks if the plan has any. */
+kfe_status kfe_i_gram_open_plan(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
+                                const kfe_i_landmark_plan *plan, kfe_i_gram_storage storage,
+                                kfe_i_gram **out);
+/* Whether a plan for these kernels may be `streamed`: there is one positive definite kernel, evaluated tile by tile on the CPU. */
+int kfe_i_landmarks_can_stream(const kfe_context *ctx, const kfe_i_kernel_list *kernels,
+                               const kfe_i_table *views);
+
 typedef struct kfe_i_landmark_info {
     const int64_t *index; /* the landmarks: examples of the operator */
     int64_t count;
@@ -34,8 +42,8 @@ typedef struct kfe_i_landmark_info {
     int exact; /* the columns of G̃ at the landmarks are those of G: the kernel is positive definite on them */
 } kfe_i_landmark_info;
 
-/* Whether this is a landmark operator, or a centred one; *out, unless NULL, describes it. */
-int kfe_i_gram_has_landmarks(const kfe_i_gram *gram, kfe_i_landmark_info *out);
+/* Describes an operator that kfe_i_gram_landmarks made. */
+kfe_i_landmark_info kfe_i_landmarks_of(const kfe_i_gram *gram);
 
 /* out (count × k) = TFᵀA, the coefficients on the landmarks of A (rows × k) on the examples `index` (NULL: all).
  * Not for a centred operator. */
@@ -52,7 +60,7 @@ typedef kfe_status kfe_i_landmark_visit(void *state, int64_t first, int64_t rows
  * definite; the operator is no good then. */
 kfe_status kfe_i_landmark_stream(const kfe_i_gram *gram, kfe_i_landmark_visit *visit, void *state,
                                  int *definite);
-/* *out: whether sums over the rows of C = FLᵀ have the digits for those of F: L is well-conditioned, and the kernel positive definite. */
+/* *out: whether sums over the rows of C = FLᵀ have the digits for those of F: L is well-conditioned. */
 kfe_status kfe_i_landmark_takes_kernel_sums(const kfe_i_gram *gram, int *out);
 /* One pass over C, without the solves that make F of it. Afterwards kfe_i_landmark_note_kept tells what Σ‖F[i, :]‖² is. */
 kfe_status kfe_i_landmark_stream_kernel(const kfe_i_gram *gram, kfe_i_landmark_visit *visit, void *state);
@@ -82,12 +90,5 @@ kfe_status kfe_i_landmark_regression_begin(const kfe_i_gram *gram, const double 
 kfe_status kfe_i_landmark_regression_solve(kfe_i_landmark_regression *r, double ridge, double tolerance,
                                            double *out, double *error);
 void kfe_i_landmark_regression_free(kfe_i_landmark_regression *r);
-
-/* What kfe_i_gram_solve, kfe_i_gram_eigen and kfe_i_gram_squared_norm do for an operator with landmarks, centred or
- * not. */
-kfe_status kfe_i_landmark_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
-                                double tolerance, double *out, double *residual);
-kfe_status kfe_i_landmark_eigen(const kfe_i_gram *gram, int64_t k, double *eigenvalues, double *vectors);
-kfe_status kfe_i_landmark_squared_norm(const kfe_i_gram *gram, double *out);
 
 #endif

@@ -9,8 +9,7 @@
 
 #include "core/least.h"
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
-#include "kernel/tile/cross.h"
+#include "linalg/linalg.h"
 
 /* Rows of a panel: large enough for BLAS, small beside the factor. */
 enum { PANEL = 1024 };
@@ -42,17 +41,10 @@ void kfe_i_landmark_factor_free(kfe_i_landmark_factor *f)
 kfe_status kfe_i_landmark_kernel_rows(const kfe_i_landmark_factor *f, const kfe_i_gram *source, int64_t first,
                                       int64_t rows, double *out)
 {
-    kfe_status status = KFE_OK;
-    const kfe_i_kernel *kernel = NULL;
-    const kfe_i_points *points = NULL;
+    kfe_i_places landmarks = kfe_i_listed(f->index, f->count);
 
-    if (f->chosen.ctx && kfe_i_gram_tiles(source, &kernel, &points))
-        return kfe_i_cross_block(f->ctx, kernel, (kfe_i_range){points, first, rows},
-                                 (kfe_i_range){&f->chosen, 0, f->count}, out, f->count);
-    for (int64_t j = 0; j < f->count; j++)
-        KFE_TRY(kfe_i_gram_block(source, first, rows, f->index[j], 1, out + j, f->count));
-cleanup:
-    return status;
+    landmarks.prepared = f->chosen.ctx ? &f->chosen : NULL;
+    return kfe_i_gram_entries(source, kfe_i_consecutive(first, rows), landmarks, out, f->count);
 }
 
 void kfe_i_factor_from_kernel(const kfe_i_landmark_factor *f, int64_t rows, double *panel, double *scratch)
@@ -271,7 +263,7 @@ static kfe_status sum_products(const kfe_i_landmark_factor *f, double *out, doub
         KFE_ALLOC(f->ctx, scratch, PANEL * f->count);
         for (int64_t first = 0; first < f->rows; first += PANEL) {
             int64_t rows = kfe_i_least(PANEL, f->rows - first);
-            KFE_TRY(kfe_i_checkpoint(f->ctx, "multiplying the factor of the landmarks", first, f->rows));
+            KFE_TRY(kfe_i_progress(f->ctx, "multiplying the factor of the landmarks", first, f->rows));
             if (of_kernel)
                 KFE_TRY(kfe_i_landmark_kernel_rows(f, f->source, first, rows, panel));
             else

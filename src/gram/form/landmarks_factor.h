@@ -3,6 +3,7 @@
 #ifndef KFE_GRAM_FORM_LANDMARKS_FACTOR_H
 #define KFE_GRAM_FORM_LANDMARKS_FACTOR_H
 
+#include "gram/form.h"
 #include "gram/form/landmarks.h"
 
 /* F = CT of n × rank. One of `wide`, `narrow` and `source` is set: F is in double or single precision, or C is evaluated
@@ -17,7 +18,7 @@ struct kfe_i_landmark_factor {
     double *wide;   /* rows × rank */
     float *narrow;  /* rows × rank */
     kfe_i_gram *source;
-    kfe_i_points chosen; /* the landmarks' points, if `source` is tiled */
+    kfe_i_points chosen; /* the landmarks as columns of the exact operator (kfe_i_gram_prepare) */
     double *products;    /* FᵀF, rank × rank, and */
     double *sums;        /* Fᵀe: NULL until they are needed */
 };
@@ -60,7 +61,15 @@ void kfe_i_share_of_rest(const kfe_i_landmark_rest *rest, double *left, double *
 kfe_status kfe_i_factor_left(kfe_i_landmark_factor *f, const kfe_i_gram *source, double *left,
                              double *negative);
 
-/* The factor of an operator with landmarks; *centred says whether the operator is PFFᵀP. NULL for others. */
-kfe_i_landmark_factor *kfe_i_landmark_factor_of(const kfe_i_gram *gram, int *centred);
+/* The factor of an operator that kfe_i_gram_landmarks made. */
+kfe_i_landmark_factor *kfe_i_landmark_factor_of(const kfe_i_gram *gram);
+
+/* ---- entries of its table, from r × r matrices (landmarks_solve.c) ---- */
+
+kfe_status kfe_i_landmark_solve(const kfe_i_system *system, struct kfe_i_solve_report *report);
+kfe_status kfe_i_landmark_eigen(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
+                                double *vectors);
+kfe_status kfe_i_landmark_squared_norm(const kfe_i_gram *gram, double *out);
+kfe_status kfe_i_landmark_centre(const kfe_i_gram *gram, kfe_i_gram **out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ridge regression on the factor F = CT of a landmark operator, for coefficients on the landmarks alone. Called by method/metric, which
+ * Ridge regression on the factor F = CT of a landmark operator, for coefficients on the landmarks alone. Called by method/distance, which
  * fits many examples again and again.
  *
  *     (M + λI)β = FᵀY,   M = FᵀF,   coefficients Tβ
@@ -19,8 +19,8 @@
 #include "core/invariant.h"
 #include "core/least.h"
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
 #include "gram/form/landmarks_factor.h"
+#include "linalg/linalg.h"
 
 enum { PANEL = 1024, MAX_REFINEMENTS = 6 };
 
@@ -81,7 +81,7 @@ static kfe_status sum_rows(kfe_i_landmark_regression *r)
     memset(r->projected, 0, (size_t)(m * r->k) * sizeof *r->projected);
     for (int64_t first = 0; first < f->rows; first += PANEL) {
         int64_t rows = kfe_i_least(PANEL, f->rows - first);
-        KFE_TRY(kfe_i_checkpoint(r->ctx, "computing the kernel with the landmarks", first, f->rows));
+        KFE_TRY(kfe_i_progress(r->ctx, "computing the kernel with the landmarks", first, f->rows));
         KFE_TRY(read_rows(r, first, rows, panel, scratch));
         cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (blasint)m, (blasint)rows, 1, panel, (blasint)m, 1,
                     r->products, (blasint)m);
@@ -106,11 +106,9 @@ kfe_status kfe_i_landmark_regression_begin(const kfe_i_gram *gram, const double 
                                            int64_t k, kfe_i_landmark_regression *out)
 {
     kfe_status status = KFE_OK;
-    int centred = 0;
 
     *out = (kfe_i_landmark_regression){.ctx = gram->ctx, .roots = roots, .right = right, .k = k};
-    out->factor = kfe_i_landmark_factor_of(gram, &centred);
-    assert(out->factor && !centred);
+    out->factor = kfe_i_landmark_factor_of(gram);
     if (out->factor->rank == 0)
         return KFE_OK;
     KFE_ALLOC(gram->ctx, out->products, out->factor->rank * out->factor->rank);
@@ -185,7 +183,7 @@ static kfe_status sum_residuals(const kfe_i_landmark_regression *r, refinement *
 
     for (int64_t first = 0; first < r->factor->rows; first += PANEL) {
         int64_t rows = kfe_i_least(PANEL, r->factor->rows - first);
-        KFE_TRY(kfe_i_checkpoint(r->ctx, "refining the regression", first, r->factor->rows));
+        KFE_TRY(kfe_i_progress(r->ctx, "refining the regression", first, r->factor->rows));
         KFE_TRY(read_rows(r, first, rows, panel, scratch));
         memcpy(rest, r->right + first * k, (size_t)(rows * k) * sizeof *rest);
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)rows, (blasint)k, (blasint)m, -1,

@@ -6,7 +6,7 @@
  *     (FFᵀ + λI)⁻¹R = (R − F(M + λI)⁻¹FᵀR)/λ                          (Woodbury)
  *     M = VSVᵀ  ⇒  FFᵀ has the eigenvalues S and the eigenvectors FVS^(−1/2)
  *
- * Time O(nr² + nrk) and memory O(r² + nk) beyond F. The calls of gram.h for solving and eigenvectors come here.
+ * Time O(nr² + nrk) and memory O(r² + nk) beyond F.
  */
 #include <cblas.h>
 #include <float.h>
@@ -15,10 +15,11 @@
 
 #include "core/invariant.h"
 #include "core/memory.h"
-#include "gram/dense/basis.h"
-#include "gram/dense/linalg.h"
+#include "gram/form/centred.h"
 #include "gram/form/landmarks_factor.h"
 #include "gram/solve/solve.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 
 enum { MAX_REFINEMENTS = 4 };
 /* A ridge below this, relative to the trace, is lost in M + λI. */
@@ -42,13 +43,12 @@ static void release(low_rank *s)
     kfe_i_free(s->ctx, s->m);
 }
 
-static kfe_status prepare(const kfe_i_gram *gram, low_rank *s)
+static kfe_status prepare(const kfe_i_gram *gram, int centred, low_rank *s)
 {
     kfe_status status = KFE_OK;
 
-    *s = (low_rank){.ctx = gram->ctx, .gram = gram, .n = gram->size};
-    s->f = kfe_i_landmark_factor_of(gram, &s->centred);
-    assert(s->f);
+    *s = (low_rank){.ctx = gram->ctx, .gram = gram, .n = gram->size, .centred = centred};
+    s->f = kfe_i_landmark_factor_of(centred ? kfe_i_centred_inner(gram) : gram);
     s->r = s->f->rank;
     KFE_ALLOC(s->ctx, s->m, s->r * s->r);
     KFE_TRY(kfe_i_factor_products(s->f));
@@ -263,52 +263,75 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_landmark_solve(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
-                                double tolerance, double *out, double *residual)
+static kfe_status solve_by_factor(const kfe_i_system *p, int centred, kfe_i_solve_report *report)
 {
     kfe_status status = KFE_OK;
     low_rank s = {0};
-    inverse way = {.ridge = ridge};
+    inverse way = {.ridge = p->ridge};
 
-    KFE_TRY(prepare(gram, &s));
-    KFE_TRY(prepare_inverse(&s, k, &way));
-    KFE_TRY(solve_and_refine(&s, &way, right, k, tolerance, out));
-    if (residual)
-        *residual = way.reached;
+    KFE_TRY(prepare(p->gram, centred, &s));
+    KFE_TRY(prepare_inverse(&s, p->k, &way));
+    KFE_TRY(solve_and_refine(&s, &way, p->right, p->k, p->tolerance, p->out));
+    if (report)
+        report->residual = way.reached;
     /* without a ridge, the part of the right-hand side outside of the range has no solution */
-    if (ridge > 0 && way.reached > fmax(tolerance, way.rounding))
-        status = kfe_i_fail(gram->ctx, KFE_ENUMERIC,
+    if (p->ridge > 0 && way.reached > fmax(p->tolerance, way.rounding))
+        status = kfe_i_fail(s.ctx, KFE_ENUMERIC,
                             "the solver reached a relative residual of %.1e, not %.1e; increase the ridge",
-                            way.reached, tolerance);
+                            way.reached, p->tolerance);
 cleanup:
-    free_inverse(gram->ctx, &way);
+    free_inverse(p->gram->ctx, &way);
     release(&s);
     return status;
 }
 
+kfe_status kfe_i_landmark_solve(const kfe_i_system *system, kfe_i_solve_report *report)
+{
+    return solve_by_factor(system, 0, report);
+}
+
+static kfe_status solve_centred(const kfe_i_system *system, kfe_i_solve_report *report)
+{
+    return solve_by_factor(system, 1, report);
+}
+
 /* ---- eigenvectors ---- */
 
-/* Rayleigh-Ritz with the k vectors U (n × k): small eigenvalues of M are known to rounding of the largest only. */
-static kfe_status refine_vectors(const low_rank *s, int64_t k, double *values, double *u)
+/* How many leading vectors of U (n × k) have about the norm 1 that they were given: the others are rounding error of M. */
+static int64_t count_sound(const low_rank *s, int64_t k, const double *u)
+{
+    for (int64_t j = 0; j < k; j++) {
+        double square = cblas_ddot((blasint)s->n, u + j, (blasint)k, u + j, (blasint)k);
+        if (!(square > 0.5 && square < 2))
+            return j;
+    }
+    return k;
+}
+
+/* Rayleigh-Ritz with the *k vectors U (n × *k): small eigenvalues of M are known to rounding of the largest only. Where F is not
+ * stored, M has a larger error, and vectors that are nothing else are dropped. */
+static kfe_status refine_vectors(const low_rank *s, int64_t *k, double *values, double *u)
 {
     kfe_status status = KFE_OK;
+    int64_t sound = count_sound(s, *k, u);
     double *image = NULL;
     double *a = NULL;
     double *b = NULL;
     double *rotation = NULL;
     double *copy = NULL;
 
-    KFE_ALLOC(s->ctx, image, s->r * k);
-    KFE_ALLOC(s->ctx, a, k * k);
-    KFE_ALLOC(s->ctx, b, k * k);
-    KFE_ALLOC(s->ctx, rotation, k * k);
-    KFE_ALLOC(s->ctx, copy, s->n * k);
-    KFE_TRY(project(s, u, k, image));
-    kfe_i_inner_products(s->r, kfe_i_packed(image, k), kfe_i_packed(image, k), a);
-    kfe_i_inner_products(s->n, kfe_i_packed(u, k), kfe_i_packed(u, k), b);
-    KFE_TRY(kfe_i_generalized_eigen(s->ctx, k, a, b, values, rotation));
-    memcpy(copy, u, (size_t)(s->n * k) * sizeof *copy);
-    kfe_i_combine(s->n, 1, kfe_i_packed(copy, k), kfe_i_packed(rotation, k), 0, u);
+    KFE_ALLOC(s->ctx, image, s->r * sound);
+    KFE_ALLOC(s->ctx, a, sound * sound);
+    KFE_ALLOC(s->ctx, b, sound * sound);
+    KFE_ALLOC(s->ctx, rotation, sound * sound);
+    KFE_ALLOC(s->ctx, copy, s->n * sound);
+    kfe_i_copy_block(s->n, sound, u, *k, copy, sound);
+    KFE_TRY(project(s, copy, sound, image));
+    kfe_i_inner_products(s->r, kfe_i_packed(image, sound), kfe_i_packed(image, sound), a);
+    kfe_i_inner_products(s->n, kfe_i_packed(copy, sound), kfe_i_packed(copy, sound), b);
+    KFE_TRY(kfe_i_generalized_eigen(s->ctx, sound, a, b, values, rotation));
+    kfe_i_combine(s->n, 1, kfe_i_packed(copy, sound), kfe_i_packed(rotation, sound), 0, u);
+    *k = sound;
 cleanup:
     kfe_i_free(s->ctx, image);
     kfe_i_free(s->ctx, a);
@@ -336,19 +359,19 @@ static kfe_status positive_pairs(const low_rank *s, int64_t most, double *values
     for (int64_t i = 0; i < r; i++)
         for (int64_t j = 0; j < k; j++)
             v[i * k + j] = v[i * most + j] / sqrt(values[j]);
+    if (k > 0)
+        KFE_TRY(expand(s, v, k, u));
+    if (k > 0 && values[k - 1] < KFE_UNSURE_EIGENVALUE * values[0])
+        KFE_TRY(refine_vectors(s, &k, values, u));
     *found = k;
-    if (k == 0)
-        goto cleanup;
-    KFE_TRY(expand(s, v, k, u));
-    if (values[k - 1] < KFE_UNSURE_EIGENVALUE * values[0])
-        KFE_TRY(refine_vectors(s, k, values, u));
 cleanup:
     kfe_i_free(s->ctx, m);
     kfe_i_free(s->ctx, v);
     return status;
 }
 
-kfe_status kfe_i_landmark_eigen(const kfe_i_gram *gram, int64_t k, double *eigenvalues, double *vectors)
+static kfe_status eigen_by_factor(const kfe_i_gram *gram, int centred, int64_t k, double *eigenvalues,
+                                  double *vectors)
 {
     kfe_status status = KFE_OK;
     low_rank s = {0};
@@ -356,7 +379,7 @@ kfe_status kfe_i_landmark_eigen(const kfe_i_gram *gram, int64_t k, double *eigen
     double *values = NULL;
     double *u = NULL;
 
-    KFE_TRY(prepare(gram, &s));
+    KFE_TRY(prepare(gram, centred, &s));
     int64_t most = k < s.r ? k : s.r;
     KFE_ALLOC(s.ctx, values, most);
     KFE_ALLOC(s.ctx, u, s.n * most);
@@ -374,16 +397,56 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_landmark_squared_norm(const kfe_i_gram *gram, double *out)
+kfe_status kfe_i_landmark_eigen(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
+                                double *vectors)
+{
+    (void)tolerance; /* as exact as M is */
+    return eigen_by_factor(gram, 0, k, eigenvalues, vectors);
+}
+
+static kfe_status eigen_centred(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
+                                double *vectors)
+{
+    (void)tolerance;
+    return eigen_by_factor(gram, 1, k, eigenvalues, vectors);
+}
+
+/* ---- norms ---- */
+
+/* ‖M‖² */
+static kfe_status squared_norm_by_factor(const kfe_i_gram *gram, int centred, double *out)
 {
     kfe_status status = KFE_OK;
     low_rank s = {0};
 
-    KFE_TRY(prepare(gram, &s));
+    KFE_TRY(prepare(gram, centred, &s));
     *out = 0;
     for (int64_t i = 0; i < s.r * s.r; i++)
         *out += s.m[i] * s.m[i];
 cleanup:
     release(&s);
     return status;
+}
+
+kfe_status kfe_i_landmark_squared_norm(const kfe_i_gram *gram, double *out)
+{
+    return squared_norm_by_factor(gram, 0, out);
+}
+
+static kfe_status squared_norm_centred(const kfe_i_gram *gram, double *out)
+{
+    return squared_norm_by_factor(gram, 1, out);
+}
+
+/* ---- centring ---- */
+
+static const kfe_i_gram_form form_centred = {.name = "approximated by landmarks, centred",
+                                             KFE_CENTRED_CALLS,
+                                             .solve = solve_centred,
+                                             .eigen = eigen_centred,
+                                             .squared_norm = squared_norm_centred};
+
+kfe_status kfe_i_landmark_centre(const kfe_i_gram *gram, kfe_i_gram **out)
+{
+    return kfe_i_centred_new(gram, &form_centred, out);
 }

@@ -1,208 +1,197 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operator of a kernel matrix in memory: evaluated once, in double or single precision, or given by the user.
- * Sums are always in double precision. */
+/*
+ * The operator of a matrix in memory in double precision, or of some of its rows and columns: evaluated once, given by the user, or the
+ * training part of a split in a search over settings. A part is not copied: products read the whole matrix, with zeros for the other
+ * rows.
+ */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/invariant.h"
 #include "core/memory.h"
-#include "gram/dense/thin.h"
-#include "gram/gram.h"
-#include "kernel/tile/cross.h"
+#include "gram/form.h"
+#include "linalg/thin.h"
 
 typedef struct stored_state {
-    const double *wide; /* n × stride, or NULL */
-    float *narrow;      /* n × n, or NULL */
-    double *owned;      /* the same memory as `wide`, if the operator owns it */
-    int64_t stride;
+    const double *matrix; /* all × all, rows `stride` apart */
+    int64_t all, stride;
+    const int64_t *index;     /* the rows and columns of the part; NULL: all */
+    double *owned;            /* the same memory as `matrix`, if the operator owns it */
+    double *padded, *product; /* all × width, for a part; kept between calls */
+    int64_t width;
 } stored_state;
 
 /* Fewer entries than SERIAL_ENTRIES are copied by one thread: starting others would take longer. */
-enum { PANEL_ROWS = 64, SERIAL_ENTRIES = 1 << 17 };
+enum { SERIAL_ENTRIES = 1 << 17 };
 
-static void copy_row(const stored_state *s, int64_t i, int64_t col, int64_t cols, double *out)
+/* ---- entries ---- */
+
+/* The place in the matrix of row or column i of the operator. */
+static int64_t place_of(const stored_state *s, int64_t i)
 {
-    if (s->wide) {
-        memcpy(out, s->wide + i * s->stride + col, (size_t)cols * sizeof *out);
+    return s->index ? s->index[i] : i;
+}
+
+static void copy_row(const stored_state *s, int64_t i, const kfe_i_places *cols, double *out)
+{
+    const double *row = s->matrix + place_of(s, i) * s->stride;
+
+    if (!s->index && !cols->index) {
+        memcpy(out, row + cols->first, (size_t)cols->count * sizeof *out);
         return;
     }
-    for (int64_t j = 0; j < cols; j++)
-        out[j] = (double)s->narrow[i * s->stride + col + j];
+    for (int64_t j = 0; j < cols->count; j++)
+        out[j] = row[place_of(s, kfe_i_place(cols, j))];
 }
 
-static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
-                        double *out, int64_t stride)
+static kfe_status entries(const kfe_i_gram *gram, kfe_i_places rows, kfe_i_places cols, double *out,
+                          int64_t stride)
 {
-#pragma omp parallel for num_threads(kfe_context_threads(gram->ctx)) if (rows * cols >= SERIAL_ENTRIES)
-    for (int64_t i = 0; i < rows; i++)
-        copy_row(gram->state, row + i, col, cols, out + i * stride);
-    return KFE_OK;
-}
-
-static double entry(const stored_state *s, int64_t i, int64_t j)
-{
-    return s->wide ? s->wide[i * s->stride + j] : (double)s->narrow[i * s->stride + j];
-}
-
-static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
-{
-    for (int64_t i = 0; i < gram->size; i++)
-        for (int64_t j = 0; j < count; j++)
-            out[i * count + j] = entry(gram->state, i, index[j]);
-    return KFE_OK;
-}
-
-static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
-{
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t j = 0; j < count; j++)
-            out[i * count + j] = entry(gram->state, index[i], index[j]);
+#pragma omp parallel for num_threads(kfe_context_threads(gram->ctx)) if (rows.count * cols.count >=          \
+                                                                         SERIAL_ENTRIES)
+    for (int64_t i = 0; i < rows.count; i++)
+        copy_row(gram->state, kfe_i_place(&rows, i), &cols, out + i * stride);
     return KFE_OK;
 }
 
 static kfe_status diagonal(const kfe_i_gram *gram, double *out)
 {
+    const stored_state *s = gram->state;
+
     for (int64_t i = 0; i < gram->size; i++)
-        out[i] = entry(gram->state, i, i);
+        out[i] = s->matrix[place_of(s, i) * (s->stride + 1)];
     return KFE_OK;
 }
+
+/* ---- products ---- */
 
 /* For more vectors than this, GEMM is faster than reading the matrix once for every sixteen of them. */
 enum { MANY_VECTORS = 96 };
 
-static kfe_status times_thin(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+/* out (all × k) = matrix·v for v (all × k). */
+static kfe_status times_matrix(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
     const stored_state *s = gram->state;
-    int64_t n = gram->size;
-    double *work = kfe_i_gram_workspace(gram, kfe_i_thin_work(n, n));
+    blasint n = (blasint)s->all;
 
+    if (!s->index && k > MANY_VECTORS) {
+        cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, (blasint)k, n, 1, s->matrix,
+                    (blasint)s->stride, v, (blasint)k, 0, out, (blasint)k);
+        return KFE_OK;
+    }
+    double *work = kfe_i_gram_workspace(gram, kfe_i_thin_work(s->all, s->all));
     if (!work)
         return kfe_i_lack(gram->ctx);
-    memset(out, 0, (size_t)(n * k) * sizeof *out);
-    kfe_i_thin_times(gram->ctx, &(kfe_i_thin_matrix){n, n, s->stride, s->wide, s->narrow}, v, k, out, work);
+    memset(out, 0, (size_t)(s->all * k) * sizeof *out);
+    kfe_i_thin_times(gram->ctx, &(kfe_i_thin_matrix){s->all, s->all, s->stride, s->matrix, NULL}, v, k, out,
+                     work);
     return KFE_OK;
+}
+
+static kfe_status reserve(const kfe_i_gram *gram, int64_t k)
+{
+    kfe_status status = KFE_OK;
+    stored_state *s = gram->state;
+
+    if (k <= s->width)
+        return KFE_OK;
+    s->width = 0;
+    kfe_i_free(gram->ctx, s->padded);
+    kfe_i_free(gram->ctx, s->product);
+    s->padded = s->product = NULL;
+    KFE_ALLOC(gram->ctx, s->padded, s->all * k);
+    KFE_ALLOC(gram->ctx, s->product, s->all * k);
+    s->width = k;
+cleanup:
+    return status;
+}
+
+static kfe_status expand(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    kfe_status status = KFE_OK;
+    const stored_state *s = gram->state;
+
+    KFE_TRY(reserve(gram, k));
+    memset(s->padded, 0, (size_t)(s->all * k) * sizeof *s->padded);
+    for (int64_t i = 0; i < gram->size; i++)
+        memcpy(s->padded + place_of(s, i) * k, v + i * k, (size_t)k * sizeof *v);
+    KFE_TRY(times_matrix(gram, s->padded, k, out));
+cleanup:
+    return status;
 }
 
 static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
+    kfe_status status = KFE_OK;
     const stored_state *s = gram->state;
 
-    if (!s->wide || k <= MANY_VECTORS)
-        return times_thin(gram, v, k, out);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)gram->size, (blasint)k,
-                (blasint)gram->size, 1, s->wide, (blasint)s->stride, v, (blasint)k, 0, out, (blasint)k);
+    if (!s->index)
+        return times_matrix(gram, v, k, out);
+    KFE_TRY(reserve(gram, k));
+    KFE_TRY(expand(gram, v, k, s->product));
+    for (int64_t i = 0; i < gram->size; i++)
+        memcpy(out + i * k, s->product + s->index[i] * k, (size_t)k * sizeof *out);
+cleanup:
+    return status;
+}
+
+/* It is kept already. */
+static kfe_status keep(const kfe_i_gram *gram, kfe_i_keep_how how, double beside, kfe_i_kept *out)
+{
+    const stored_state *s = gram->state;
+
+    (void)how;
+    (void)beside;
+    if (!s->index) {
+        out->rows = s->matrix;
+        out->stride = s->stride;
+    }
     return KFE_OK;
 }
 
 static void release(kfe_i_gram *gram)
 {
     stored_state *s = gram->state;
+
     kfe_i_free(gram->ctx, s->owned);
-    kfe_i_free(gram->ctx, s->narrow);
+    kfe_i_free(gram->ctx, s->padded);
+    kfe_i_free(gram->ctx, s->product);
 }
 
-static const kfe_i_gram_form form_f64 = {
-    .name = "stored in double precision",
-    .block = block,
-    .columns = columns,
-    .among = among,
-    .diagonal = diagonal,
-    .times = times,
-    .release = release,
-};
-static const kfe_i_gram_form form_f32 = {
-    .name = "stored in single precision",
-    .block = block,
-    .columns = columns,
-    .among = among,
-    .diagonal = diagonal,
-    .times = times,
-    .release = release,
-    .single = 1,
-};
-static const kfe_i_gram_form form_precomputed = {
-    .name = "as given",
-    .block = block,
-    .columns = columns,
-    .among = among,
-    .diagonal = diagonal,
-    .times = times,
-    .release = release,
-};
+#define KFE_STORED_CALLS                                                                                     \
+    .entries = entries, .diagonal = diagonal, .times = times, .expand = expand, .keep = keep,                \
+    .release = release
+
+static const kfe_i_gram_form form_stored = {.name = "stored in double precision", KFE_STORED_CALLS};
+static const kfe_i_gram_form form_given = {.name = "as given", KFE_STORED_CALLS};
+static const kfe_i_gram_form form_part = {.name = "part of a stored matrix", KFE_STORED_CALLS};
 
 const double *kfe_i_gram_row(const kfe_i_gram *gram, int64_t index)
 {
     const stored_state *s = gram->state;
 
     assert(index >= 0 && index < gram->size);
-    if (gram->form != &form_f64 && gram->form != &form_precomputed)
-        return NULL;
-    return s->wide + index * s->stride;
+    return gram->form == &form_stored || gram->form == &form_given ? s->matrix + index * s->stride : NULL;
 }
 
 /* ---- evaluated once ---- */
 
-/* Fills the matrix from tiles whose dot products are in single precision. */
-static kfe_status fill_from_tiles(const kfe_i_kernel *kernel, const kfe_i_points *points, float *out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_points narrowed = *points; /* borrows everything but the narrow copy */
-
-    KFE_TRY(kfe_i_points_narrow(kernel, &narrowed));
-    KFE_TRY(kfe_i_self_matrix(points->ctx, kernel, &narrowed, NULL, out));
-cleanup:
-    kfe_i_free(points->ctx, narrowed.narrow);
-    return status;
-}
-
-static kfe_status fill_narrow(const kfe_i_gram *source, float *out)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_kernel *kernel = NULL;
-    const kfe_i_points *points = NULL;
-    int64_t n = source->size;
-    double *panel = NULL;
-
-    if (kfe_i_gram_tiles(source, &kernel, &points))
-        return fill_from_tiles(kernel, points, out);
-    KFE_ALLOC(source->ctx, panel, PANEL_ROWS * n);
-    for (int64_t row = 0; row < n; row += PANEL_ROWS) {
-        int64_t rows = n - row < PANEL_ROWS ? n - row : PANEL_ROWS;
-        KFE_TRY(kfe_i_gram_block(source, row, rows, 0, n, panel, n));
-        for (int64_t i = 0; i < rows * n; i++)
-            out[row * n + i] = (float)panel[i];
-    }
-cleanup:
-    kfe_i_free(source->ctx, panel);
-    return status;
-}
-
-kfe_status kfe_i_gram_stored(kfe_context *ctx, const kfe_i_gram *source, int single, kfe_i_gram **out)
+kfe_status kfe_i_gram_stored(kfe_context *ctx, const kfe_i_gram *source, kfe_i_gram **out)
 {
     kfe_status status = KFE_OK;
     int64_t n = source->size;
-    double bytes = (single ? 4.0 : 8.0) * (double)n * (double)n;
 
-    assert(source->size >= 0);
-    KFE_TRY(kfe_i_gram_new(ctx, single ? &form_f32 : &form_f64, n, sizeof(stored_state), out));
+    KFE_TRY(kfe_i_gram_new(ctx, &form_stored, n, sizeof(stored_state), out));
     stored_state *s = (*out)->state;
-    s->stride = n;
-    (*out)->roots = source->roots;
-    KFE_TRY(kfe_i_check_stored(ctx, bytes));
-    if (single) {
-        KFE_ALLOC(ctx, s->narrow, n * n);
-        KFE_TRY(fill_narrow(source, s->narrow));
-    } else {
-        KFE_TRY(kfe_i_gram_materialise(source, &s->owned));
-        s->wide = s->owned;
-    }
+    kfe_i_gram_inherit(*out, source);
+    (*out)->processes = 1;
+    KFE_TRY(kfe_i_check_stored(ctx, 8.0 * (double)n * (double)n));
+    KFE_TRY(kfe_i_gram_materialise(source, &s->owned));
+    s->matrix = s->owned;
+    s->all = s->stride = n;
 cleanup:
-    if (status != KFE_OK) {
-        kfe_i_gram_free(*out);
-        *out = NULL;
-    }
-    return status;
+    return kfe_i_gram_made(status, out);
 }
 
 /* ---- given ---- */
@@ -230,17 +219,33 @@ static kfe_status check_symmetric(kfe_context *ctx, const kfe_i_table *table)
     return KFE_OK;
 }
 
+static kfe_status borrow(kfe_context *ctx, const kfe_i_gram_form *form, stored_state state, int64_t size,
+                         kfe_i_gram **out)
+{
+    kfe_status status = kfe_i_gram_new(ctx, form, size, sizeof state, out);
+
+    if (status == KFE_OK)
+        *(stored_state *)(*out)->state = state;
+    return status;
+}
+
 kfe_status kfe_i_gram_precomputed(kfe_context *ctx, const kfe_i_table *table, kfe_i_gram **out)
 {
-    kfe_status status = KFE_OK;
+    kfe_status status = check_symmetric(ctx, table);
 
     assert(table->rows == table->cols);
     *out = NULL;
-    KFE_TRY(check_symmetric(ctx, table));
-    KFE_TRY(kfe_i_gram_new(ctx, &form_precomputed, table->rows, sizeof(stored_state), out));
-    stored_state *s = (*out)->state;
-    s->wide = table->values;
-    s->stride = table->stride;
-cleanup:
-    return status;
+    if (status != KFE_OK)
+        return status;
+    return borrow(ctx, &form_given,
+                  (stored_state){.matrix = table->values, .all = table->rows, .stride = table->stride},
+                  table->rows, out);
+}
+
+kfe_status kfe_i_gram_subset(kfe_context *ctx, int64_t all, const double *matrix, const int64_t *index,
+                             int64_t count, kfe_i_gram **out)
+{
+    assert(!index || kfe_i_all_below(index, count, all));
+    return borrow(ctx, &form_part,
+                  (stored_state){.matrix = matrix, .all = all, .stride = all, .index = index}, count, out);
 }

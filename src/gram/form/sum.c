@@ -3,8 +3,9 @@
 #include <string.h>
 
 #include "core/invariant.h"
+#include "core/least.h"
 #include "core/memory.h"
-#include "gram/gram.h"
+#include "gram/form.h"
 
 typedef struct sum_state {
     int64_t count;
@@ -22,37 +23,22 @@ static void add_scaled(double *out, int64_t stride, const double *part, int64_t 
         }
 }
 
-static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
-                        double *out, int64_t stride)
+/* Some rows at a time, so that a term needs little room. */
+static kfe_status entries(const kfe_i_gram *gram, kfe_i_places rows, kfe_i_places cols, double *out,
+                          int64_t stride)
 {
     enum { PANEL = 256 };
     kfe_status status = KFE_OK;
     const sum_state *s = gram->state;
     double *part = NULL;
 
-    KFE_ALLOC(gram->ctx, part, PANEL * cols);
-    for (int64_t first = 0; first < rows; first += PANEL) {
-        int64_t count = rows - first < PANEL ? rows - first : PANEL;
+    KFE_ALLOC(gram->ctx, part, kfe_i_least(PANEL, rows.count) * cols.count);
+    for (int64_t first = 0; first < rows.count; first += PANEL) {
+        kfe_i_places some = kfe_i_places_part(rows, first, kfe_i_least(PANEL, rows.count - first));
         for (int64_t m = 0; m < s->count; m++) {
-            KFE_TRY(kfe_i_gram_block(s->terms[m], row + first, count, col, cols, part, cols));
-            add_scaled(out + first * stride, stride, part, count, cols, s->weights[m], m == 0);
+            KFE_TRY(kfe_i_gram_entries(s->terms[m], some, cols, part, cols.count));
+            add_scaled(out + first * stride, stride, part, some.count, cols.count, s->weights[m], m == 0);
         }
-    }
-cleanup:
-    kfe_i_free(gram->ctx, part);
-    return status;
-}
-
-static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
-{
-    kfe_status status = KFE_OK;
-    const sum_state *s = gram->state;
-    double *part = NULL;
-
-    KFE_ALLOC(gram->ctx, part, gram->size * count);
-    for (int64_t m = 0; m < s->count; m++) {
-        KFE_TRY(kfe_i_gram_columns(s->terms[m], index, count, part));
-        add_scaled(out, count, part, gram->size, count, s->weights[m], m == 0);
     }
 cleanup:
     kfe_i_free(gram->ctx, part);
@@ -91,7 +77,8 @@ cleanup:
     return status;
 }
 
-static kfe_status group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out)
+static kfe_status group_sums(const kfe_i_gram *gram, kfe_i_share share, const int32_t *group, int64_t groups,
+                             double *out)
 {
     kfe_status status = KFE_OK;
     const sum_state *s = gram->state;
@@ -99,12 +86,34 @@ static kfe_status group_sums(const kfe_i_gram *gram, const int32_t *group, int64
 
     KFE_ALLOC(gram->ctx, part, groups * groups);
     for (int64_t m = 0; m < s->count; m++) {
-        KFE_TRY(kfe_i_gram_group_sums(s->terms[m], group, groups, part));
+        KFE_TRY(kfe_i_gram_group_share(s->terms[m], share, group, groups, part));
         add_scaled(out, groups, part, groups, groups, s->weights[m], m == 0);
     }
 cleanup:
     kfe_i_free(gram->ctx, part);
     return status;
+}
+
+static kfe_status add_share(const kfe_i_gram *gram, kfe_i_share share, int64_t from, double weight,
+                            kfe_i_vectors v, double *out)
+{
+    kfe_status status = KFE_OK;
+    const sum_state *s = gram->state;
+
+    for (int64_t m = 0; m < s->count; m++)
+        KFE_TRY(kfe_i_gram_add_share(s->terms[m], share, from, weight * s->weights[m], v, out));
+cleanup:
+    return status;
+}
+
+static kfe_status keep(const kfe_i_gram *gram, kfe_i_keep_how how, double reserve, kfe_i_kept *out)
+{
+    const sum_state *s = gram->state;
+    int divides = 1; /* all of its kernels are evaluated tile by tile */
+
+    for (int64_t m = 0; m < s->count; m++)
+        divides = divides && s->terms[m]->form->add_share;
+    return kfe_i_keep_in_memory(gram, how, reserve, divides ? kfe_i_gram_partial : NULL, out);
 }
 
 static void release(kfe_i_gram *gram)
@@ -119,13 +128,14 @@ static void release(kfe_i_gram *gram)
 
 static const kfe_i_gram_form form = {
     .name = "a weighted sum of kernels",
-    .block = block,
-    .columns = columns,
+    .entries = entries,
     .diagonal = diagonal,
     .times = times,
     .group_sums = group_sums,
+    .add_share = add_share,
+    .column_seconds = kfe_i_gram_time_columns,
+    .keep = keep,
     .release = release,
-    .evaluates = 1,
 };
 
 kfe_status kfe_i_gram_sum(kfe_context *ctx, kfe_i_gram **terms, const double *weights, int64_t count,
@@ -137,10 +147,10 @@ kfe_status kfe_i_gram_sum(kfe_context *ctx, kfe_i_gram **terms, const double *we
     assert(count >= 1);
     KFE_TRY(kfe_i_gram_new(ctx, &form, terms[0]->size, sizeof(sum_state), out));
     sum_state *s = (*out)->state;
-    (*out)->roots = terms[0]->roots;
     KFE_ALLOC_ZERO(ctx, s->terms, count);
     KFE_ALLOC(ctx, s->weights, count);
     for (; taken < count; taken++) {
+        kfe_i_gram_inherit(*out, terms[taken]);
         s->terms[taken] = terms[taken];
         s->weights[taken] = weights[taken];
         s->count = taken + 1;
@@ -148,20 +158,5 @@ kfe_status kfe_i_gram_sum(kfe_context *ctx, kfe_i_gram **terms, const double *we
 cleanup:
     for (; taken < count; taken++)
         kfe_i_gram_free(terms[taken]);
-    if (status != KFE_OK) {
-        kfe_i_gram_free(*out);
-        *out = NULL;
-    }
-    return status;
-}
-
-int64_t kfe_i_gram_sum_terms(const kfe_i_gram *gram, kfe_i_gram *const **terms, const double **weights)
-{
-    const sum_state *s = gram->state;
-
-    if (gram->form != &form)
-        return 0;
-    *terms = s->terms;
-    *weights = s->weights;
-    return s->count;
+    return kfe_i_gram_made(status, out);
 }

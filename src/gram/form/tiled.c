@@ -3,54 +3,45 @@
 #include <omp.h>
 #include <string.h>
 
+#include "core/least.h"
 #include "core/memory.h"
-#include "gram/cluster/dealt.h"
-#include "gram/gram.h"
+#include "gram/form.h"
 #include "kernel/tile/cross.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/rows.h"
 #include "kernel/tile/tile.h"
+#include "linalg/basis.h"
 
 typedef struct tiled_state {
     const kfe_i_kernel *kernel;
     kfe_i_points points;
 } tiled_state;
 
-static kfe_status block(const kfe_i_gram *gram, int64_t row, int64_t rows, int64_t col, int64_t cols,
-                        double *out, int64_t stride)
-{
-    const tiled_state *s = gram->state;
-    if (rows == gram->size && cols == gram->size && stride == gram->size)
-        return kfe_i_self_matrix(gram->ctx, s->kernel, &s->points, out, NULL);
-    return kfe_i_cross_block(gram->ctx, s->kernel, (kfe_i_range){&s->points, row, rows},
-                             (kfe_i_range){&s->points, col, cols}, out, stride);
-}
-
-static kfe_status columns(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+static kfe_status entries(const kfe_i_gram *gram, kfe_i_places rows, kfe_i_places cols, double *out,
+                          int64_t stride)
 {
     kfe_status status = KFE_OK;
     const tiled_state *s = gram->state;
-    kfe_i_points chosen = {0};
+    kfe_i_points copies[2] = {{0}};
+    kfe_i_range left;
+    kfe_i_range right;
 
-    KFE_TRY(kfe_i_points_gather(gram->ctx, &s->points, index, count, &chosen));
-    KFE_TRY(kfe_i_cross_block(gram->ctx, s->kernel, (kfe_i_range){&s->points, 0, gram->size},
-                              (kfe_i_range){&chosen, 0, count}, out, count));
+    KFE_TRY(kfe_i_points_at(&s->points, rows, &copies[0], &left));
+    if (kfe_i_places_are_same(gram, rows, cols) && stride == cols.count) {
+        KFE_TRY(kfe_i_self_matrix(gram->ctx, s->kernel, left.points, out));
+    } else {
+        KFE_TRY(kfe_i_points_at(&s->points, cols, &copies[1], &right));
+        KFE_TRY(kfe_i_cross_block(gram->ctx, s->kernel, left, right, out, stride));
+    }
 cleanup:
-    kfe_i_points_free(&chosen);
+    kfe_i_points_free(&copies[0]);
+    kfe_i_points_free(&copies[1]);
     return status;
 }
 
-static kfe_status among(const kfe_i_gram *gram, const int64_t *index, int64_t count, double *out)
+static kfe_status prepare(const kfe_i_gram *gram, const int64_t *index, int64_t count, kfe_i_points *out)
 {
-    kfe_status status = KFE_OK;
-    const tiled_state *s = gram->state;
-    kfe_i_points chosen = {0};
-
-    KFE_TRY(kfe_i_points_gather(gram->ctx, &s->points, index, count, &chosen));
-    KFE_TRY(kfe_i_self_matrix(gram->ctx, s->kernel, &chosen, out, NULL));
-cleanup:
-    kfe_i_points_free(&chosen);
-    return status;
+    return kfe_i_points_gather(gram->ctx, &((const tiled_state *)gram->state)->points, index, count, out);
 }
 
 /* Diagonals of fewer entries are evaluated by one thread. */
@@ -92,37 +83,58 @@ cleanup:
     return status;
 }
 
+/* ---- products ---- */
+
 /* Vectors are multiplied in groups of this size, so that the sums of the threads stay small beside the data. */
 enum { GROUP = 64 };
 
-static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+/* The same for a group of vectors that are not consecutive: `room` has n × 2k numbers. */
+static kfe_status add_gathered(const kfe_i_gram *gram, kfe_i_self_product *product, double weight,
+                               int64_t stride, double *out, double *room, double *work)
 {
-    const tiled_state *s = gram->state;
+    kfe_status status = KFE_OK;
     int64_t n = gram->size;
-    int64_t most = k < GROUP ? k : GROUP;
-    int64_t engine = kfe_i_self_times_work(gram->ctx, s->kernel, &s->points, 0, most);
-    double *work = kfe_i_gram_workspace(gram, engine + (k > GROUP ? 2 * n * most : 0));
+    int64_t k = product->v.k;
+    const double *from = product->v.values;
+    double *sums = room + n * k;
+
+    kfe_i_copy_block(n, k, from, stride, room, k);
+    memset(sums, 0, (size_t)(n * k) * sizeof *sums);
+    product->v.values = room;
+    KFE_TRY(kfe_i_self_times(gram->ctx, product, weight, sums, work));
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < k; j++)
+            out[i * stride + j] += sums[i * k + j];
+cleanup:
+    return status;
+}
+
+static kfe_status add_share(const kfe_i_gram *gram, kfe_i_share share, int64_t from, double weight,
+                            kfe_i_vectors v, double *out)
+{
+    kfe_status status = KFE_OK;
+    const tiled_state *s = gram->state;
+    int64_t most = kfe_i_least(v.k, GROUP);
+    int64_t engine = kfe_i_self_times_work(gram->ctx, s->kernel, &s->points, most);
+    double *work = kfe_i_gram_workspace(gram, engine + (v.k > GROUP ? 2 * gram->size * most : 0));
+    kfe_i_self_product product = {s->kernel, &s->points, share, from, v};
 
     if (!work)
         return kfe_i_lack(gram->ctx);
-    memset(out, 0, (size_t)(n * k) * sizeof *out);
-    if (k <= GROUP)
-        return kfe_i_self_times(gram->ctx, s->kernel, &s->points, 0, (kfe_i_vectors){v, k}, out, work);
-    for (int64_t first = 0; first < k; first += GROUP) {
-        int64_t count = k - first < GROUP ? k - first : GROUP;
-        double *part = work + engine;
-        double *product = part + n * most;
-        for (int64_t i = 0; i < n; i++)
-            memcpy(part + i * count, v + i * k + first, (size_t)count * sizeof *part);
-        memset(product, 0, (size_t)(n * count) * sizeof *product);
-        kfe_status status = kfe_i_self_times(gram->ctx, s->kernel, &s->points, 0,
-                                             (kfe_i_vectors){part, count}, product, work);
-        if (status != KFE_OK)
-            return status;
-        for (int64_t i = 0; i < n; i++)
-            memcpy(out + i * k + first, product + i * count, (size_t)count * sizeof *out);
+    if (v.k <= GROUP)
+        return kfe_i_self_times(gram->ctx, &product, weight, out, work);
+    for (int64_t first = 0; first < v.k; first += GROUP) {
+        product.v = (kfe_i_vectors){v.values + first, kfe_i_least(GROUP, v.k - first)};
+        KFE_TRY(add_gathered(gram, &product, weight, v.k, out + first, work + engine, work));
     }
-    return KFE_OK;
+cleanup:
+    return status;
+}
+
+static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    memset(out, 0, (size_t)(gram->size * k) * sizeof *out);
+    return add_share(gram, (kfe_i_share){0, 1}, 0, 1, (kfe_i_vectors){v, k}, out);
 }
 
 /* ---- sums over groups ----
@@ -239,14 +251,14 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_gram_tiled_group_sums(const kfe_i_gram *gram, kfe_i_share share, const int32_t *group,
-                                       int64_t groups, double *out)
+static kfe_status group_sums(const kfe_i_gram *gram, kfe_i_share share, const int32_t *group, int64_t groups,
+                             double *out)
 {
     kfe_status status = KFE_OK;
     group_job job = {.kernel = ((const tiled_state *)gram->state)->kernel, .groups = groups};
 
     status = sort_by_group(gram, group, groups, &job);
-    if (status == KFE_ELIMIT && share.ranks == 1) /* processes must take the same order */
+    if (status == KFE_ELIMIT && share.parts == 1) /* processes must take the same order */
         use_given_order(gram, group, &job);
     else
         KFE_TRY(status);
@@ -257,9 +269,16 @@ cleanup:
     return status;
 }
 
-static kfe_status group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out)
+static kfe_status fill(const kfe_i_gram *gram, const kfe_i_symmetric *matrix)
 {
-    return kfe_i_gram_tiled_group_sums(gram, (kfe_i_share){0, 1}, group, groups, out);
+    const tiled_state *s = gram->state;
+
+    return kfe_i_fill_from_tiles(s->kernel, &s->points, matrix);
+}
+
+static kfe_status keep(const kfe_i_gram *gram, kfe_i_keep_how how, double reserve, kfe_i_kept *out)
+{
+    return kfe_i_keep_in_memory(gram, how, reserve, kfe_i_gram_partial, out);
 }
 
 static void release(kfe_i_gram *gram)
@@ -269,14 +288,16 @@ static void release(kfe_i_gram *gram)
 
 static const kfe_i_gram_form form = {
     .name = "computed tile by tile, not stored",
-    .block = block,
-    .columns = columns,
-    .among = among,
+    .entries = entries,
     .diagonal = diagonal,
+    .prepare = prepare,
     .times = times,
+    .column_seconds = kfe_i_gram_time_columns,
     .group_sums = group_sums,
+    .add_share = add_share,
+    .fill = fill,
+    .keep = keep,
     .release = release,
-    .evaluates = 1,
 };
 
 kfe_status kfe_i_gram_tiled(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
@@ -298,10 +319,9 @@ kfe_status kfe_i_gram_tiled(kfe_context *ctx, const kfe_i_kernel *kernel, const 
 
 int kfe_i_gram_tiles(const kfe_i_gram *gram, const kfe_i_kernel **kernel, const kfe_i_points **points)
 {
-    const kfe_i_gram *inside = kfe_i_gram_dealt_source(gram);
-    const tiled_state *s = inside ? inside->state : gram->state;
+    const tiled_state *s = gram->state;
 
-    if ((inside ? inside : gram)->form != &form)
+    if (gram->form != &form)
         return 0;
     *kernel = s->kernel;
     *points = &s->points;

@@ -51,7 +51,8 @@ static kfe_status assign_all(clusters *c)
     memset(c->sizes, 0, (size_t)c->count * sizeof *c->sizes);
     for (int64_t first = 0; first < c->rows; first += PANEL) {
         int64_t rows = c->rows - first < PANEL ? c->rows - first : PANEL;
-        KFE_TRY(kfe_i_gram_entries(c->gram, c->row + first, rows, c->index, c->count, c->values));
+        KFE_TRY(kfe_i_gram_entries(c->gram, kfe_i_listed(c->row + first, rows),
+                                   kfe_i_listed(c->index, c->count), c->values, c->count));
         assign(c, first, rows);
     }
 cleanup:
@@ -65,7 +66,8 @@ static kfe_status move_landmark(clusters *c, int64_t cluster, int *moved)
     int64_t size = c->sizes[cluster];
     int64_t best = -1;
     double least = INFINITY;
-    kfe_status status = kfe_i_gram_entries(c->gram, member, size, member, size, c->inner);
+    kfe_status status =
+        kfe_i_gram_entries(c->gram, kfe_i_listed(member, size), kfe_i_listed(member, size), c->inner, size);
 
     for (int64_t j = 0; status == KFE_OK && j < size; j++) {
         double sum = 0;
@@ -134,7 +136,7 @@ kfe_status kfe_i_landmarks_kmeans(const kfe_i_gram *gram, int64_t most, int64_t 
     KFE_TRY(begin(&c));
     for (int iteration = 0; iteration < ITERATIONS && moved; iteration++) {
         moved = 0;
-        KFE_TRY(kfe_i_checkpoint(c.ctx, "choosing landmarks", iteration, ITERATIONS));
+        KFE_TRY(kfe_i_progress(c.ctx, "choosing landmarks", iteration, ITERATIONS));
         KFE_TRY(assign_all(&c));
         for (int64_t l = 0; l < c.count; l++)
             KFE_TRY(move_landmark(&c, l, &moved));

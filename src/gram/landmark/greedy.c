@@ -14,8 +14,8 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "gram/dense/linalg.h"
 #include "gram/landmark/rules.h"
+#include "linalg/linalg.h"
 
 enum { CANDIDATES = 59, SAMPLE = 1000 };
 
@@ -62,9 +62,11 @@ static kfe_status look_at(greedy *g, int64_t count)
     kfe_status status = KFE_OK;
     int64_t r = g->found;
 
-    KFE_TRY(kfe_i_gram_entries(g->gram, g->drawn, count, g->sample, g->samples, g->residual));
+    KFE_TRY(kfe_i_gram_entries(g->gram, kfe_i_listed(g->drawn, count), kfe_i_listed(g->sample, g->samples),
+                               g->residual, g->samples));
     if (r > 0) {
-        KFE_TRY(kfe_i_gram_entries(g->gram, g->drawn, count, g->index, r, g->rows));
+        KFE_TRY(kfe_i_gram_entries(g->gram, kfe_i_listed(g->drawn, count), kfe_i_listed(g->index, r), g->rows,
+                                   r));
         cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (blasint)count,
                     (blasint)r, 1, g->lower, (blasint)g->most, g->rows, (blasint)r);
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)count, (blasint)g->samples, (blasint)r,
@@ -156,7 +158,7 @@ kfe_status kfe_i_landmarks_greedy(const kfe_i_gram *gram, int64_t most, int64_t 
     KFE_TRY(begin(&g));
     while (g.found < most && g.rest_count > 0) {
         int64_t drawn = draw(&g);
-        KFE_TRY(kfe_i_checkpoint(g.ctx, "choosing landmarks", g.found, most));
+        KFE_TRY(kfe_i_progress(g.ctx, "choosing landmarks", g.found, most));
         KFE_TRY(look_at(&g, drawn));
         int64_t best = best_candidate(&g, drawn);
         if (best >= 0)

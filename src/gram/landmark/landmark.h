@@ -29,8 +29,4 @@ int kfe_i_landmarks_are_sampled(int64_t rows, int64_t landmarks);
 kfe_status kfe_i_landmarks_choose(const kfe_i_gram *gram, const kfe_i_landmark_plan *plan, int64_t *index,
                                   int64_t *count);
 
-/* out[i·cols + j] = G[row[i], col[j]] */
-kfe_status kfe_i_gram_entries(const kfe_i_gram *gram, const int64_t *row, int64_t rows, const int64_t *col,
-                              int64_t cols, double *out);
-
 #endif

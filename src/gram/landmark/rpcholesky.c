@@ -26,10 +26,9 @@
 #include "core/cluster.h"
 #include "core/least.h"
 #include "core/memory.h"
-#include "gram/cluster/dealt.h"
-#include "gram/dense/basis.h"
-#include "gram/dense/linalg.h"
 #include "gram/landmark/landmark.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 
 /* Larger blocks multiply faster and reject more proposals. */
 enum { BLOCK_LEAST = 8, BLOCK_MOST = 160, BLOCK_SHARE = 4 };
@@ -155,7 +154,8 @@ static kfe_status fetch_columns(const pivoting *p, int64_t count)
 {
     if (!p->rows)
         return kfe_i_gram_columns(p->gram, p->examples, count, p->columns);
-    return kfe_i_gram_entries(p->gram, p->rows, p->made->rows, p->examples, count, p->columns);
+    return kfe_i_gram_entries(p->gram, kfe_i_listed(p->rows, p->made->rows), kfe_i_listed(p->examples, count),
+                              p->columns, count);
 }
 
 /* columns (rows × count) = R[:, accepted], in the rows of this process, and core = R[accepted, accepted]. */
@@ -304,10 +304,10 @@ static void divide_rows(pivoting *p)
 {
     kfe_i_share share = kfe_i_own_share(p->ctx);
 
-    if (p->rows || !kfe_i_gram_is_dealt(p->gram) || p->made->rows < share.ranks)
+    if (p->rows || p->gram->processes == 1 || p->made->rows < share.parts)
         share = (kfe_i_share){0, 1};
-    p->first = kfe_i_share_begin(p->made->rows, share.rank, share.ranks);
-    p->own = kfe_i_share_begin(p->made->rows, share.rank + 1, share.ranks) - p->first;
+    p->first = kfe_i_share_begin(p->made->rows, share.part, share.parts);
+    p->own = kfe_i_share_begin(p->made->rows, share.part + 1, share.parts) - p->first;
 }
 
 static void release(pivoting *p)
@@ -351,7 +351,7 @@ static kfe_status extend(pivoting *p, int64_t most, double enough, const char *s
     KFE_TRY(widen(made, most));
     KFE_TRY(make_workspace(p, most));
     while (made->rank < most && made->left > enough && (sum = accumulate(p)) > 0) {
-        KFE_TRY(kfe_i_checkpoint(p->ctx, stage, made->rank, most));
+        KFE_TRY(kfe_i_progress(p->ctx, stage, made->rank, most));
         KFE_TRY(run_block(p, sum, most));
     }
 cleanup:

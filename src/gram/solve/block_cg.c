@@ -22,8 +22,8 @@
 #include "core/invariant.h"
 #include "core/memory.h"
 #include "core/resume.h"
-#include "gram/dense/basis.h"
 #include "gram/solve/cost.h"
+#include "linalg/basis.h"
 
 /* The rate of convergence is not reliable before this many iterations. */
 enum { LEAST_ITERATIONS = 10 };
@@ -242,7 +242,7 @@ kfe_status kfe_i_block_cg(const kfe_i_cg_problem *problem, kfe_i_cg_work *work, 
     double distance = first;
     kfe_i_stamp start = kfe_i_start_clock(work->ctx);
     for (*end = KFE_CG_EXHAUSTED; done < problem->most && distance > 1;) {
-        KFE_TRY(kfe_i_checkpoint(work->ctx, "solving", *iterations, 0));
+        KFE_TRY(kfe_i_progress(work->ctx, "solving", *iterations, 0));
         KFE_TRY(problem->preconditioner.apply(problem->preconditioner.state, work->k, residual, work->z));
         next_directions(work);
         if (work->rank == 0)

@@ -6,14 +6,14 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/cluster.h"
 #include "core/memory.h"
-#include "gram/cluster/dealt.h"
 #include "gram/cluster/divided_factor.h"
-#include "gram/dense/cholesky.h"
-#include "gram/dense/thin.h"
+#include "gram/form.h"
+#include "linalg/cholesky.h"
+#include "linalg/thin.h"
+#include "system/system.h"
 
 /* ---- time ---- */
 
@@ -22,12 +22,8 @@
 
 kfe_i_stamp kfe_i_start_clock(const kfe_context *ctx)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (kfe_i_stamp){.wall = kfe_i_clock(),
-                         .processor = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec,
-                         .threads = kfe_context_threads(ctx)};
+    return (kfe_i_stamp){
+        .wall = kfe_i_clock(), .processor = kfe_i_processor_seconds(), .threads = kfe_context_threads(ctx)};
 }
 
 double kfe_i_seconds_since(const kfe_context *ctx, kfe_i_stamp start)
@@ -173,7 +169,7 @@ static void measure_messages(const kfe_context *ctx, double *buffer, kfe_i_rates
     double add[TRIES];
 
     out->gathered = INFINITY;
-    if (kfe_i_ranks(ctx) == 1)
+    if (kfe_i_processes(ctx) == 1)
         return;
     for (int i = 0; i < TRIES; i++) {
         gather[i] = message_seconds(ctx, buffer, MESSAGE);
@@ -187,10 +183,10 @@ kfe_status kfe_i_measure_rates(kfe_context *ctx, kfe_i_rates *out)
 {
     kfe_status status = KFE_OK;
     double *buffer = NULL;
-    kfe_i_rates rates = {.threads = kfe_context_threads(ctx), .ranks = kfe_i_ranks(ctx)};
+    kfe_i_rates rates = {.threads = kfe_context_threads(ctx), .processes = kfe_i_processes(ctx)};
 
     *out = ctx->rates;
-    if (ctx->rates.threads == rates.threads && ctx->rates.ranks == rates.ranks)
+    if (ctx->rates.threads == rates.threads && ctx->rates.processes == rates.processes)
         return KFE_OK;
     if ((double)kfe_i_memory_left(ctx) < MEASURING_MEMORY) {
         *out = typical;
@@ -205,7 +201,7 @@ kfe_status kfe_i_measure_rates(kfe_context *ctx, kfe_i_rates *out)
         "this machine: GEMM %.0f and %.0f Gflop/s in double and single precision, Cholesky %.0f and %.0f, "
         "memory %.1f GB/s",
         rates.dgemm * 1e-9, rates.sgemm * 1e-9, rates.dpotrf * 1e-9, rates.spftrf * 1e-9, rates.bytes * 1e-9);
-    if (rates.ranks > 1)
+    if (rates.processes > 1)
         kfe_i_log(ctx, KFE_LOG_DEBUG, "messages: %.1f GB/s gathered, %.0f µs for a short one",
                   rates.gathered * 1e-9, rates.message * 1e6);
 cleanup:
@@ -215,7 +211,7 @@ cleanup:
 
 /* ---- the operator ---- */
 
-static kfe_status time_columns(const kfe_i_gram *gram, double *seconds)
+kfe_status kfe_i_gram_time_columns(const kfe_i_gram *gram, double *out)
 {
     kfe_status status = KFE_OK;
     int64_t index[SAMPLE_COLUMNS];
@@ -227,7 +223,7 @@ static kfe_status time_columns(const kfe_i_gram *gram, double *seconds)
     KFE_ALLOC(gram->ctx, columns, gram->size * count);
     kfe_i_stamp start = kfe_i_start_clock(gram->ctx);
     KFE_TRY(kfe_i_gram_columns(gram, index, count, columns));
-    *seconds = kfe_i_seconds_since(gram->ctx, start) / (double)count;
+    *out = kfe_i_seconds_since(gram->ctx, start) / (double)count;
 cleanup:
     kfe_i_free(gram->ctx, columns);
     return status;
@@ -236,17 +232,15 @@ cleanup:
 kfe_status kfe_i_cost_of(const kfe_i_gram *gram, double ridge, int64_t k, double tolerance, kfe_i_cost *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
-    int evaluates = (inner ? inner : gram)->form->evaluates;
 
     *out = (kfe_i_cost){.n = (double)gram->size, .k = (double)k, .ridge = ridge, .tolerance = tolerance};
     KFE_TRY(kfe_i_measure_rates(gram->ctx, &out->rates));
     KFE_TRY(kfe_i_gram_mean_diagonal(gram, &out->mean));
-    out->ranks = kfe_i_ranks(gram->ctx);
-    out->dealt = kfe_i_gram_is_dealt(gram) ? out->ranks : 1;
-    out->entry_bytes = evaluates ? 0 : kfe_i_gram_is_single(gram) ? 2 : 4; /* half of the matrix is read */
-    if (evaluates)
-        KFE_TRY(time_columns(inner ? inner : gram, &out->column_seconds));
+    out->processes = kfe_i_processes(gram->ctx);
+    out->dealt = gram->processes;
+    KFE_TRY(kfe_i_gram_column_seconds(gram, &out->column_seconds));
+    if (out->column_seconds == 0)
+        out->entry_bytes = gram->epsilon > DBL_EPSILON ? 2 : 4; /* half of the matrix is read */
 cleanup:
     return status;
 }
@@ -269,7 +263,7 @@ static double evaluate_once(const kfe_i_cost *c)
 /* A gather after which every process has so many bytes. */
 static double gather_seconds(const kfe_i_cost *c, double bytes)
 {
-    return c->ranks > 1 ? bytes / c->rates.gathered + c->rates.message : 0;
+    return c->processes > 1 ? bytes / c->rates.gathered + c->rates.message : 0;
 }
 
 double kfe_i_product_seconds(const kfe_i_cost *c)
@@ -361,10 +355,10 @@ double kfe_i_divided_seconds(const kfe_i_cost *c, const kfe_i_decay *decay)
     double steps = ceil(c->n / KFE_DIVIDED_STEP);
     double corners = steps * factor_cost(KFE_DIVIDED_STEP, c->rates.sgemm, c->rates.spftrf);
     double messages = 2 * steps * gather_seconds(c, 0);
-    double factor = factor_cost(c->n, c->rates.sgemm, c->rates.spftrf) / c->ranks + corners;
-    double solve = single_solve(c) / c->ranks + messages;
+    double factor = factor_cost(c->n, c->rates.sgemm, c->rates.spftrf) / c->processes + corners;
+    double solve = single_solve(c) / c->processes + messages;
 
-    return evaluate_once(c) + single_copy(c) / c->ranks + factor + messages +
+    return evaluate_once(c) + single_copy(c) / c->processes + factor + messages +
            gather_seconds(c, 2 * c->n * c->n) +
            single_iterations(c, decay) * (solve + block_seconds(c) + kfe_i_product_seconds(c));
 }
@@ -377,7 +371,7 @@ static double cg_seconds_at(const kfe_i_cost *c, const kfe_i_decay *decay, doubl
     double columns = rank * (c->column_seconds + 64 * c->n / c->rates.bytes);
     double factor = 4 * c->n * rank * rank / c->rates.dgemm / c->dealt + gather_seconds(c, 8 * c->n * rank);
     double multiply = 2 * 8 * c->n * rank / c->rates.bytes + 4 * c->n * rank * c->k / c->rates.dgemm;
-    double precondition = multiply / c->ranks + 2 * gather_seconds(c, 8 * (c->n + rank) * c->k);
+    double precondition = multiply / c->processes + 2 * gather_seconds(c, 8 * (c->n + rank) * c->k);
 
     return columns + factor + (iterations + 1) * (precondition + block_seconds(c) + kfe_i_product_seconds(c));
 }

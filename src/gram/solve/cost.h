@@ -26,7 +26,7 @@ double kfe_i_seconds_since(const kfe_context *ctx, kfe_i_stamp start);
 typedef struct kfe_i_cost {
     kfe_i_rates rates;
     double n, k;           /* examples, right-hand sides */
-    double ranks;          /* processes */
+    double processes;      /* processes */
     double dealt;          /* processes that divide a product: all, or 1 */
     double entry_bytes;    /* that a product reads for each entry; 0: entries are evaluated at every pass */
     double column_seconds; /* to evaluate one column; 0: entries are stored */

@@ -20,6 +20,8 @@
  * Cost: iterations·(product with b vectors) + O(n m²), memory 2nm doubles; m is 4 to 25 blocks. Iterations do
  * not allocate.
  */
+#include "gram/solve/eigen.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -29,11 +31,6 @@
 #include "core/invariant.h"
 #include "core/least.h"
 #include "core/memory.h"
-#include "gram/cluster/on_devices.h"
-#include "gram/device/form.h"
-#include "gram/device/solve.h"
-#include "gram/form/landmarks.h"
-#include "gram/gram.h"
 #include "gram/solve/krylov.h"
 
 enum {
@@ -54,7 +51,6 @@ enum {
 
 /* A basis of 25 blocks takes at most this share of the memory that is left. */
 #define KFE_BASIS_SHARE 0.05
-#define KFE_DEVICE_BASIS_SHARE 0.2
 /* Residuals below this multiple of what products in single precision put in doubt do not fall much further. */
 #define KFE_DOUBT 3.0
 /* Products in single precision with a larger error than this, relative to the norm, are given up. */
@@ -62,17 +58,19 @@ enum {
 
 /* ---- dense ---- */
 
-static kfe_status dense_eigen(const kfe_i_gram *gram, int64_t k, double *eigenvalues, double *vectors)
+static kfe_status dense_eigen(const kfe_i_eigen_place *place, const kfe_i_gram *gram, int64_t k,
+                              double *eigenvalues, double *vectors)
 {
     kfe_status status = KFE_OK;
     double *matrix = NULL;
     int done = 0;
 
-    KFE_TRY(kfe_i_device_dense_eigen(gram, k, eigenvalues, vectors, &done));
+    if (place->dense)
+        KFE_TRY(place->dense(place->user, k, eigenvalues, vectors, &done));
     if (done)
         return KFE_OK;
     KFE_TRY(kfe_i_gram_materialise(gram, &matrix));
-    KFE_TRY(kfe_i_checkpoint(gram->ctx, "computing eigenvectors", 0, 0));
+    KFE_TRY(kfe_i_progress(gram->ctx, "computing eigenvectors", 0, 0));
     KFE_TRY(kfe_i_symmetric_eigen(gram->ctx, gram->size, matrix, k, eigenvalues, vectors));
 cleanup:
     kfe_i_free(gram->ctx, matrix);
@@ -214,7 +212,7 @@ static kfe_status iterate(search *x)
     for (;;) {
         int64_t added = count;
         KFE_TRY(kfe_i_krylov_save(s, count, &copy, &loop));
-        KFE_TRY(kfe_i_checkpoint(s->ctx, "computing eigenvectors", x->products, 0));
+        KFE_TRY(kfe_i_progress(s->ctx, "computing eigenvectors", x->products, 0));
         KFE_TRY(kfe_i_krylov_extend(s, &added));
         x->products++;
         if (!may_skip_check(s, &x->plan, added, x->products)) {
@@ -246,37 +244,15 @@ static int64_t basis_beyond(int64_t block, int64_t blocks)
     return wanted > BASIS_BLOCKS_LEAST * block ? wanted : BASIS_BLOCKS_LEAST * block;
 }
 
-/* Whether the matrix, or that inside a centred operator, is divided over the devices of several processes. */
-static int is_on_devices(const kfe_i_gram *gram)
-{
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
-    return kfe_i_gram_is_on_devices(inner ? inner : gram);
-}
-
-/* Bytes that a large basis may take. On a device it may take more, because products are what costs there. */
-static kfe_status memory_for_basis(const kfe_i_gram *gram, double *out)
-{
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
-    const kfe_i_device *device = kfe_i_gram_device(kfe_i_gram_own_device(inner ? inner : gram));
-
-    *out = device ? KFE_DEVICE_BASIS_SHARE * kfe_i_device_room(device)
-                  : KFE_BASIS_SHARE * (double)kfe_i_memory_left(gram->ctx);
-    return is_on_devices(gram) ? kfe_i_cluster_least(gram->ctx, out) : KFE_OK;
-}
-
 /* A block is never narrower than k: a Krylov space holds no more copies of an eigenvalue than its first block
  * has vectors. */
-static kfe_status choose_sizes(const kfe_i_gram *gram, kfe_i_krylov *s)
+static void choose_sizes(double basis_bytes, kfe_i_krylov *s)
 {
-    double most = 0;
-    kfe_status status = memory_for_basis(gram, &most);
-
     s->block = s->k + BLOCK_EXTRA > BLOCK_LEAST ? s->k + BLOCK_EXTRA : BLOCK_LEAST;
     s->capacity = kfe_i_least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS_MOST));
-    if (bytes_needed(s) > most)
+    if (bytes_needed(s) > basis_bytes)
         s->capacity = kfe_i_least(s->n, s->k + basis_beyond(s->block, BASIS_BLOCKS));
     s->capacity = (int64_t)kfe_i_cluster_agree(s->ctx, (double)s->capacity);
-    return status;
 }
 
 /* Whether LAPACK solves the whole problem: it is small, a large part of the spectrum is wanted, or the basis would be about as large as the
@@ -296,31 +272,34 @@ static int single_pays_off(const kfe_i_space *space)
     return space->gram != space->exact;
 }
 
-/* Memory for all vectors. */
-static kfe_status open_space(kfe_i_krylov *s, const kfe_i_gram *gram, const kfe_i_gram *exact, int on_device)
+/* Memory for all vectors; `place` NULL: in host memory. */
+static kfe_status open_space(const kfe_i_eigen_place *place, kfe_i_krylov *s, const kfe_i_gram *gram,
+                             const kfe_i_gram *exact)
 {
-    kfe_status status =
-        kfe_i_space_open(gram, exact, on_device, 2 * s->capacity * s->capacity, s->block, &s->space);
+    kfe_status status = KFE_OK;
+    int64_t small = 2 * s->capacity * s->capacity;
 
+    KFE_TRY(place && place->open_space
+                ? place->open_space(place->user, gram, exact, small, s->block, &s->space)
+                : kfe_i_space_open(gram, exact, &s->space));
     s->fast = single_pays_off(&s->space);
-    if (status == KFE_OK && !s->space.device)
-        status = kfe_i_check_memory(s->ctx, bytes_needed(s), "the block of eigenvectors",
-                                    "raise {memory} or ask for fewer features");
-    if (status == KFE_OK)
-        status = kfe_i_krylov_allocate(s);
-    return kfe_i_space_agree(&s->space, status);
+    if (!s->space.state)
+        KFE_TRY(kfe_i_check_memory(s->ctx, bytes_needed(s), "the block of eigenvectors",
+                                   "raise {memory} or ask for fewer features"));
+    KFE_TRY(kfe_i_krylov_allocate(s));
+cleanup:
+    return s->space.calls ? s->space.calls->agree(&s->space, status) : status;
 }
 
 /* `gram` is what multiplies, `exact` the operator whose eigenvectors are asked for. */
-static kfe_status krylov_eigen(search *x, const kfe_i_gram *gram, const kfe_i_gram *exact, int on_device,
+static kfe_status krylov_eigen(const kfe_i_eigen_place *place, search *x, const kfe_i_kept *kept,
                                double *eigenvalues, double *vectors)
 {
     kfe_status status = KFE_OK;
     kfe_i_krylov *s = &x->space;
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(exact);
 
-    KFE_TRY(open_space(s, gram, exact, on_device));
-    KFE_TRY(kfe_i_gram_rounding(inner ? inner : exact, &x->rounding));
+    KFE_TRY(open_space(place, s, kept->gram, kept->exact));
+    KFE_TRY(kfe_i_gram_rounding(kept->exact, &x->rounding));
     KFE_TRY(iterate(x));
     memcpy(eigenvalues, s->ritz_values, (size_t)s->k * sizeof *eigenvalues);
     KFE_TRY(kfe_i_krylov_vectors(s, vectors));
@@ -328,54 +307,43 @@ cleanup:
     return status;
 }
 
-/* The same on a device, if the operator is on one, and on the CPU if the device gives up. */
-static kfe_status solve(search *x, const kfe_i_gram *gram, const kfe_i_gram *exact, double *eigenvalues,
-                        double *vectors)
+/* In host memory if a device gives up. */
+static kfe_status solve(const kfe_i_eigen_place *place, search *x, const kfe_i_kept *kept,
+                        double *eigenvalues, double *vectors)
 {
     const search fresh = *x;
-    kfe_status status = krylov_eigen(x, gram, exact, 1, eigenvalues, vectors);
+    kfe_status status = krylov_eigen(place, x, kept, eigenvalues, vectors);
 
     if (status != KFE_OK && x->space.space.gave_up) {
         kfe_i_krylov_free(&x->space);
         *x = fresh;
-        status = krylov_eigen(x, gram, exact, 0, eigenvalues, vectors);
+        status = krylov_eigen(NULL, x, kept, eigenvalues, vectors);
     }
     kfe_i_krylov_free(&x->space);
     return status;
 }
 
-/* Where every process of a cluster has its vectors on its own device, all get what process 0 has found. */
-static kfe_status share(const kfe_i_gram *gram, int64_t k, double *eigenvalues, double *vectors)
-{
-    kfe_status status = KFE_OK;
-
-    if (!is_on_devices(gram))
-        return KFE_OK;
-    KFE_TRY(kfe_i_cluster_broadcast(gram->ctx, 0, eigenvalues, k * (int64_t)sizeof *eigenvalues));
-    KFE_TRY(kfe_i_cluster_broadcast(gram->ctx, 0, vectors, gram->size * k * (int64_t)sizeof *vectors));
-cleanup:
-    return status;
-}
-
-kfe_status kfe_i_gram_eigen(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
-                            double *vectors)
+kfe_status kfe_i_find_eigen_in(const kfe_i_eigen_place *place, const kfe_i_gram *gram, int64_t k,
+                               double tolerance, double *eigenvalues, double *vectors)
 {
     kfe_status status = KFE_OK;
     kfe_i_kept kept = {0};
     search x = {.tolerance = tolerance, .space = {.ctx = gram->ctx, .n = gram->size, .k = k}};
 
-    assert(k >= 1 && k <= gram->size);
-    assert(tolerance > 0);
-    if (kfe_i_gram_has_landmarks(gram, NULL))
-        return kfe_i_landmark_eigen(gram, k, eigenvalues, vectors);
-    KFE_TRY(choose_sizes(gram, &x.space));
+    choose_sizes(place->basis_bytes, &x.space);
     if (is_dense(&x.space))
-        return dense_eigen(gram, k, eigenvalues, vectors);
-    KFE_TRY(kfe_i_gram_keep(gram, bytes_needed(&x.space), &kept));
-    int narrowed = kept.stored && kfe_i_gram_is_single(kept.stored);
-    KFE_TRY(solve(&x, kept.gram, narrowed ? gram : kept.gram, eigenvalues, vectors));
-    KFE_TRY(share(gram, k, eigenvalues, vectors));
+        return dense_eigen(place, gram, k, eigenvalues, vectors);
+    KFE_TRY(kfe_i_gram_keep(gram, KFE_KEEP_ANY, bytes_needed(&x.space), &kept));
+    KFE_TRY(solve(place, &x, &kept, eigenvalues, vectors));
 cleanup:
     kfe_i_gram_keep_free(&kept);
     return status;
+}
+
+kfe_status kfe_i_find_eigen(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
+                            double *vectors)
+{
+    const kfe_i_eigen_place host = {.basis_bytes = KFE_BASIS_SHARE * (double)kfe_i_memory_left(gram->ctx)};
+
+    return kfe_i_find_eigen_in(&host, gram, k, tolerance, eigenvalues, vectors);
 }

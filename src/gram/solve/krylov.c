@@ -15,7 +15,7 @@
 #include "core/least.h"
 #include "core/memory.h"
 #include "core/rng.h"
-#include "gram/dense/basis.h"
+#include "linalg/basis.h"
 
 /* Inner products of an image with the basis that are below this share of the largest are rounding. */
 #define KFE_COUPLING_ROUNDING 1e-11
@@ -47,9 +47,9 @@ static kfe_status project_out(kfe_i_krylov *s, int64_t count)
 
     if (s->size == 0)
         return KFE_OK;
-    KFE_TRY(kfe_i_space_inner(&s->space, basis_of(s), packed(&s->candidate, count), s->small));
-    KFE_TRY(
-        kfe_i_space_combine(&s->space, -1, basis_of(s), s->small, count, 1, packed(&s->candidate, count)));
+    KFE_TRY(s->space.calls->inner(&s->space, basis_of(s), packed(&s->candidate, count), s->small));
+    KFE_TRY(s->space.calls->combine(&s->space, -1, basis_of(s), s->small, count, 1,
+                                    packed(&s->candidate, count)));
 cleanup:
     return status;
 }
@@ -81,8 +81,8 @@ static kfe_status project_out_image(kfe_i_krylov *s, int64_t count)
 
     if (coupled.count == 0)
         return KFE_OK;
-    return kfe_i_space_combine(&s->space, -1, coupled, s->inner + first * s->capacity + s->size - count,
-                               s->capacity, 1, packed(&s->candidate, count));
+    return s->space.calls->combine(&s->space, -1, coupled, s->inner + first * s->capacity + s->size - count,
+                                   s->capacity, 1, packed(&s->candidate, count));
 }
 
 /* The leading eigenpairs of a small matrix, of which the upper half is destroyed. LAPACK's fast routine may miss some of many equal
@@ -109,7 +109,7 @@ static kfe_status orthonormalise(kfe_i_krylov *s, int64_t *count)
     double *vectors = s->small + c * c;
     double *lengths = s->residuals;
 
-    KFE_TRY(kfe_i_space_inner(&s->space, packed(&s->candidate, c), packed(&s->candidate, c), inner));
+    KFE_TRY(s->space.calls->inner(&s->space, packed(&s->candidate, c), packed(&s->candidate, c), inner));
     for (int64_t j = 0; j < c; j++)
         lengths[j] = inner[j * c + j] > 0 ? 1 / sqrt(inner[j * c + j]) : 0;
     for (int64_t i = 0; i < c; i++)
@@ -124,9 +124,9 @@ static kfe_status orthonormalise(kfe_i_krylov *s, int64_t *count)
     *count = kept;
     if (kept == 0)
         return KFE_OK;
-    KFE_TRY(
-        kfe_i_space_combine(&s->space, 1, packed(&s->candidate, c), vectors, c, 0, packed(&s->swap, kept)));
-    KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->swap, kept), packed(&s->candidate, kept)));
+    KFE_TRY(s->space.calls->combine(&s->space, 1, packed(&s->candidate, c), vectors, c, 0,
+                                    packed(&s->swap, kept)));
+    KFE_TRY(s->space.calls->copy(&s->space, packed(&s->swap, kept), packed(&s->candidate, kept)));
 cleanup:
     return status;
 }
@@ -143,8 +143,9 @@ static kfe_status subtract_from_product(kfe_i_krylov *s, int64_t count, kfe_i_sp
     memset(identity, 0, (size_t)(count * count) * sizeof *identity);
     for (int64_t i = 0; i < count; i++)
         identity[i * count + i] = 1;
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, packed(&s->product, count), identity, count, -1, difference));
-    KFE_TRY(kfe_i_space_squares(&s->space, difference, s->residuals));
+    KFE_TRY(
+        s->space.calls->combine(&s->space, 1, packed(&s->product, count), identity, count, -1, difference));
+    KFE_TRY(s->space.calls->squares(&s->space, difference, s->residuals));
     *largest = 0;
     for (int64_t j = 0; j < count; j++)
         *largest = fmax(*largest, sqrt(s->residuals[j]));
@@ -160,9 +161,9 @@ static kfe_status multiply(kfe_i_krylov *s, int64_t count)
 
     s->fast_products += s->fast;
     if (!s->fast || s->size > 0)
-        return kfe_i_space_times(&s->space, s->fast, candidate, packed(&s->product, count));
-    KFE_TRY(kfe_i_space_times(&s->space, 0, candidate, packed(&s->product, count)));
-    KFE_TRY(kfe_i_space_times(&s->space, 1, candidate, packed(&s->swap, count)));
+        return s->space.calls->times(&s->space, s->fast, candidate, packed(&s->product, count));
+    KFE_TRY(s->space.calls->times(&s->space, 0, candidate, packed(&s->product, count)));
+    KFE_TRY(s->space.calls->times(&s->space, 1, candidate, packed(&s->swap, count)));
     KFE_TRY(subtract_from_product(s, count, packed(&s->swap, count), &s->fast_error));
 cleanup:
     return status;
@@ -174,7 +175,7 @@ static kfe_status extend_inner(kfe_i_krylov *s, int64_t count)
 {
     int64_t first = s->size - count;
     int64_t stride = s->capacity;
-    kfe_status status = kfe_i_space_inner(&s->space, image_of(s), packed(&s->candidate, count), s->small);
+    kfe_status status = s->space.calls->inner(&s->space, image_of(s), packed(&s->candidate, count), s->small);
 
     for (int64_t i = 0; status == KFE_OK && i < s->size; i++)
         for (int64_t j = 0; j < count; j++) {
@@ -207,8 +208,9 @@ static kfe_status cut_candidates(kfe_i_krylov *s, int64_t *count)
     if (all <= s->capacity - s->size)
         return KFE_OK;
     *count = s->capacity - s->size; /* fewer columns, packed again */
-    KFE_TRY(kfe_i_space_copy(&s->space, kfe_i_span_of(&s->candidate, *count, all), packed(&s->swap, *count)));
-    KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->swap, *count), packed(&s->candidate, *count)));
+    KFE_TRY(
+        s->space.calls->copy(&s->space, kfe_i_span_of(&s->candidate, *count, all), packed(&s->swap, *count)));
+    KFE_TRY(s->space.calls->copy(&s->space, packed(&s->swap, *count), packed(&s->candidate, *count)));
 cleanup:
     return status;
 }
@@ -230,9 +232,9 @@ kfe_status kfe_i_krylov_extend(kfe_i_krylov *s, int64_t *count)
         return KFE_OK;
     KFE_TRY(multiply(s, *count));
     kfe_i_span place = {.memory = &s->basis, .first = s->size, .count = *count, .stride = s->capacity};
-    KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->candidate, *count), place));
+    KFE_TRY(s->space.calls->copy(&s->space, packed(&s->candidate, *count), place));
     place.memory = &s->image;
-    KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->product, *count), place));
+    KFE_TRY(s->space.calls->copy(&s->space, packed(&s->product, *count), place));
     s->size += *count;
     KFE_TRY(extend_inner(s, *count));
     extend_inexact(s, *count);
@@ -252,9 +254,9 @@ static kfe_status find_residuals(kfe_i_krylov *s, int64_t count, double *largest
     for (int64_t i = 0; i < m; i++)
         for (int64_t j = 0; j < count; j++)
             s->small[i * count + j] = -s->ritz_values[j] * s->ritz[i * s->found + j];
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, image_of(s), s->ritz, s->found, 0, swap));
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, basis_of(s), s->small, count, 1, swap));
-    KFE_TRY(kfe_i_space_squares(&s->space, swap, s->residuals));
+    KFE_TRY(s->space.calls->combine(&s->space, 1, image_of(s), s->ritz, s->found, 0, swap));
+    KFE_TRY(s->space.calls->combine(&s->space, 1, basis_of(s), s->small, count, 1, swap));
+    KFE_TRY(s->space.calls->squares(&s->space, swap, s->residuals));
     *largest = 0;
     for (int64_t j = 0; j < kfe_i_least(s->k, count); j++)
         *largest = fmax(*largest, sqrt(s->residuals[j]));
@@ -348,8 +350,8 @@ static kfe_status correct_image(kfe_i_krylov *s, int64_t count)
     for (int64_t i = 0; i < s->size; i++)
         for (int64_t j = 0; j < count; j++)
             s->small[j * s->size + i] = s->ritz[i * s->found + j];
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, delta, s->small, s->size, 1, image_of(s)));
-    KFE_TRY(kfe_i_space_inner(&s->space, basis_of(s), packed(&s->product, count), s->small));
+    KFE_TRY(s->space.calls->combine(&s->space, 1, delta, s->small, s->size, 1, image_of(s)));
+    KFE_TRY(s->space.calls->inner(&s->space, basis_of(s), packed(&s->product, count), s->small));
     for (int64_t i = 0; i < s->size; i++)
         for (int64_t j = 0; j < count; j++)
             s->small[i * count + j] -= s->ritz[i * s->found + j] * s->ritz_values[j];
@@ -366,10 +368,11 @@ kfe_status kfe_i_krylov_correct(kfe_i_krylov *s, kfe_i_ritz_error *out)
     double share = largest_share(s, count);
     double error = 0;
 
+    KFE_TRY(s->space.calls->combine(&s->space, 1, basis_of(s), s->ritz, s->found, 0,
+                                    packed(&s->candidate, count)));
+    KFE_TRY(s->space.calls->times(&s->space, 0, packed(&s->candidate, count), packed(&s->product, count)));
     KFE_TRY(
-        kfe_i_space_combine(&s->space, 1, basis_of(s), s->ritz, s->found, 0, packed(&s->candidate, count)));
-    KFE_TRY(kfe_i_space_times(&s->space, 0, packed(&s->candidate, count), packed(&s->product, count)));
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, image_of(s), s->ritz, s->found, 0, packed(&s->swap, count)));
+        s->space.calls->combine(&s->space, 1, image_of(s), s->ritz, s->found, 0, packed(&s->swap, count)));
     KFE_TRY(subtract_from_product(s, count, packed(&s->swap, count), &error));
     s->corrected = 1;
     if (share > KFE_TELLING_SHARE)
@@ -387,12 +390,12 @@ kfe_status kfe_i_krylov_leave_single(kfe_i_krylov *s, kfe_i_ritz_error *out)
     int64_t count = kfe_i_least(s->block, s->found);
     kfe_i_span candidate = packed(&s->candidate, count);
 
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, basis_of(s), s->ritz, s->found, 0, candidate));
-    KFE_TRY(kfe_i_space_times(&s->space, 0, candidate, packed(&s->product, count)));
+    KFE_TRY(s->space.calls->combine(&s->space, 1, basis_of(s), s->ritz, s->found, 0, candidate));
+    KFE_TRY(s->space.calls->times(&s->space, 0, candidate, packed(&s->product, count)));
     s->size = s->newest = count;
     s->fast = s->corrected = 0;
-    KFE_TRY(kfe_i_space_copy(&s->space, candidate, basis_of(s)));
-    KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->product, count), image_of(s)));
+    KFE_TRY(s->space.calls->copy(&s->space, candidate, basis_of(s)));
+    KFE_TRY(s->space.calls->copy(&s->space, packed(&s->product, count), image_of(s)));
     KFE_TRY(extend_inner(s, count));
     extend_inexact(s, count);
     KFE_TRY(kfe_i_krylov_ritz(s, out));
@@ -417,10 +420,10 @@ static kfe_status restart(kfe_i_krylov *s, int64_t keep)
     kfe_status status = KFE_OK;
     kfe_i_span swap = packed(&s->swap, keep);
 
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, basis_of(s), s->ritz, s->found, 0, swap));
-    KFE_TRY(kfe_i_space_copy(&s->space, swap, kfe_i_span_of(&s->basis, keep, s->capacity)));
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, image_of(s), s->ritz, s->found, 0, swap));
-    KFE_TRY(kfe_i_space_copy(&s->space, swap, kfe_i_span_of(&s->image, keep, s->capacity)));
+    KFE_TRY(s->space.calls->combine(&s->space, 1, basis_of(s), s->ritz, s->found, 0, swap));
+    KFE_TRY(s->space.calls->copy(&s->space, swap, kfe_i_span_of(&s->basis, keep, s->capacity)));
+    KFE_TRY(s->space.calls->combine(&s->space, 1, image_of(s), s->ritz, s->found, 0, swap));
+    KFE_TRY(s->space.calls->copy(&s->space, swap, kfe_i_span_of(&s->image, keep, s->capacity)));
     restart_inexact(s, keep);
     s->size = keep;
     for (int64_t i = 0; i < keep; i++)
@@ -440,7 +443,7 @@ kfe_status kfe_i_krylov_random(kfe_i_krylov *s)
     kfe_i_rng_init(&rng, kfe_context_seed(s->ctx), KFE_STREAM_EIGEN);
     for (int64_t i = 0; i < s->n * s->block; i++)
         values[i] = kfe_i_rng_normal(&rng);
-    KFE_TRY(kfe_i_space_put(&s->space, values, packed(&s->candidate, s->block)));
+    KFE_TRY(s->space.calls->put(&s->space, values, packed(&s->candidate, s->block)));
 cleanup:
     kfe_i_free(s->ctx, values);
     return status;
@@ -455,9 +458,9 @@ kfe_status kfe_i_krylov_next(kfe_i_krylov *s, int64_t *count)
     s->is_image = !full && !s->corrected;
     *count = s->is_image ? s->newest : kfe_i_least(s->block, s->found);
     if (s->is_image)
-        return kfe_i_space_copy(&s->space, packed(&s->product, *count), packed(&s->candidate, *count));
+        return s->space.calls->copy(&s->space, packed(&s->product, *count), packed(&s->candidate, *count));
     KFE_TRY(find_residuals(s, *count, &largest));
-    KFE_TRY(kfe_i_space_copy(&s->space, packed(&s->swap, *count), packed(&s->candidate, *count)));
+    KFE_TRY(s->space.calls->copy(&s->space, packed(&s->swap, *count), packed(&s->candidate, *count)));
     if (full)
         KFE_TRY(restart(s, kfe_i_least(s->k + s->block, s->size - s->block)));
 cleanup:
@@ -468,8 +471,8 @@ kfe_status kfe_i_krylov_vectors(kfe_i_krylov *s, double *vectors)
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(kfe_i_space_combine(&s->space, 1, basis_of(s), s->ritz, s->found, 0, packed(&s->swap, s->k)));
-    KFE_TRY(kfe_i_space_get(&s->space, packed(&s->swap, s->k), vectors));
+    KFE_TRY(s->space.calls->combine(&s->space, 1, basis_of(s), s->ritz, s->found, 0, packed(&s->swap, s->k)));
+    KFE_TRY(s->space.calls->get(&s->space, packed(&s->swap, s->k), vectors));
 cleanup:
     return status;
 }
@@ -481,11 +484,11 @@ kfe_status kfe_i_krylov_allocate(kfe_i_krylov *s)
     kfe_status status = KFE_OK;
     kfe_context *ctx = s->ctx;
 
-    KFE_TRY(kfe_i_long_new(&s->space, s->capacity, &s->basis));
-    KFE_TRY(kfe_i_long_new(&s->space, s->capacity, &s->image));
-    KFE_TRY(kfe_i_long_new(&s->space, s->block, &s->candidate));
-    KFE_TRY(kfe_i_long_new(&s->space, s->block, &s->product));
-    KFE_TRY(kfe_i_long_new(&s->space, s->k + s->block, &s->swap));
+    KFE_TRY(s->space.calls->allocate(&s->space, s->capacity, &s->basis));
+    KFE_TRY(s->space.calls->allocate(&s->space, s->capacity, &s->image));
+    KFE_TRY(s->space.calls->allocate(&s->space, s->block, &s->candidate));
+    KFE_TRY(s->space.calls->allocate(&s->space, s->block, &s->product));
+    KFE_TRY(s->space.calls->allocate(&s->space, s->k + s->block, &s->swap));
     KFE_ALLOC_ZERO(ctx, s->inner, s->capacity * s->capacity);
     KFE_ALLOC_ZERO(ctx, s->inexact, s->capacity * s->capacity);
     KFE_ALLOC(ctx, s->projected, s->capacity * s->capacity);
@@ -547,9 +550,9 @@ kfe_status kfe_i_krylov_save(kfe_i_krylov *s, int64_t count, const kfe_i_krylov_
 
     if (s->size == 0 || !kfe_i_loop_is_due(loop))
         return KFE_OK;
-    KFE_TRY(kfe_i_space_get(&s->space, basis_of(s), copy->basis));
-    KFE_TRY(kfe_i_space_get(&s->space, image_of(s), copy->image));
-    KFE_TRY(kfe_i_space_get(&s->space, packed(&s->candidate, count), copy->candidate));
+    KFE_TRY(s->space.calls->get(&s->space, basis_of(s), copy->basis));
+    KFE_TRY(s->space.calls->get(&s->space, image_of(s), copy->image));
+    KFE_TRY(s->space.calls->get(&s->space, packed(&s->candidate, count), copy->candidate));
     KFE_TRY(kfe_i_loop_save(loop));
 cleanup:
     return status;
@@ -559,9 +562,9 @@ kfe_status kfe_i_krylov_restore(kfe_i_krylov *s, int64_t count, const kfe_i_kryl
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(kfe_i_space_put(&s->space, copy->basis, basis_of(s)));
-    KFE_TRY(kfe_i_space_put(&s->space, copy->image, image_of(s)));
-    KFE_TRY(kfe_i_space_put(&s->space, copy->candidate, packed(&s->candidate, count)));
+    KFE_TRY(s->space.calls->put(&s->space, copy->basis, basis_of(s)));
+    KFE_TRY(s->space.calls->put(&s->space, copy->image, image_of(s)));
+    KFE_TRY(s->space.calls->put(&s->space, copy->candidate, packed(&s->candidate, count)));
 cleanup:
     return status;
 }

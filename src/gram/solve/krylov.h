@@ -15,8 +15,8 @@
 #define KFE_GRAM_SOLVE_KRYLOV_H
 
 #include "core/resume.h"
-#include "gram/dense/linalg.h"
 #include "gram/solve/space.h"
+#include "linalg/linalg.h"
 
 typedef struct kfe_i_krylov {
     kfe_context *ctx;

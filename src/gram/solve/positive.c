@@ -7,9 +7,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/basis.h"
-#include "gram/dense/linalg.h"
-#include "gram/form/landmarks.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 
 /* Keeps the first `rank` of n eigenvectors and forms G₊ from them. */
 static kfe_status assemble(kfe_i_positive *out, const double *values, const double *vectors)
@@ -21,19 +20,14 @@ static kfe_status assemble(kfe_i_positive *out, const double *values, const doub
 
     KFE_ALLOC(out->ctx, out->vectors, n * r);
     KFE_ALLOC(out->ctx, scaled, n * r);
-    KFE_ALLOC(out->ctx, out->index, n);
     kfe_i_copy_block(n, r, vectors, n, out->vectors, r);
-    for (int64_t i = 0; i < n; i++) {
-        out->index[i] = i;
+    for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < r; j++)
             scaled[i * r + j] = out->vectors[i * r + j] * values[j];
-    }
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)n, (blasint)n, (blasint)r, 1, scaled,
                 (blasint)r, out->vectors, (blasint)r, 0, out->matrix, (blasint)n);
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < i; j++)
-            out->matrix[j * n + i] = out->matrix[i * n + j];
-    KFE_TRY(kfe_i_gram_subset(out->ctx, n, out->matrix, out->index, n, &out->gram));
+    kfe_i_mirror(n, out->matrix);
+    KFE_TRY(kfe_i_gram_subset(out->ctx, n, out->matrix, NULL, n, &out->gram));
 cleanup:
     kfe_i_free(out->ctx, scaled);
     return status;
@@ -50,42 +44,27 @@ static void warn(kfe_context *ctx, const char *method)
               method);
 }
 
-double kfe_i_rounded_zero(const kfe_i_gram *gram, double largest)
+kfe_status kfe_i_rounded_zero(const kfe_i_gram *gram, double largest, double *out)
 {
-    return -KFE_BEYOND_ROUNDING * kfe_i_gram_rank_tolerance(gram) * largest;
-}
-
-int kfe_i_is_indefinite(const kfe_i_gram *gram, double largest, double smallest)
-{
-    return smallest < kfe_i_rounded_zero(gram, largest);
-}
-
-void kfe_i_warn_if_indefinite(const kfe_i_gram *gram, const char *method, double largest, double smallest)
-{
-    if (kfe_i_is_indefinite(gram, largest, smallest))
-        warn(gram->ctx, method);
-}
-
-kfe_status kfe_i_least_eigenvalue(kfe_context *ctx, const kfe_i_gram *gram, double *out)
-{
-    static const double minus = -1;
     kfe_status status = KFE_OK;
-    kfe_i_gram *centred = NULL;
-    kfe_i_gram *negative = NULL;
-    double *vector = NULL;
-    double value = 0;
+    double rounding = 0;
 
-    *out = 0;
-    if (kfe_i_gram_has_landmarks(gram, NULL)) /* FFᵀ has no negative eigenvalue */
-        return KFE_OK;
-    KFE_ALLOC(ctx, vector, gram->size);
-    KFE_TRY(kfe_i_gram_centred(ctx, gram, &centred));
-    KFE_TRY(kfe_i_gram_sum(ctx, &centred, &minus, 1, &negative)); /* which owns `centred` from now on */
-    KFE_TRY(kfe_i_gram_eigen(negative, 1, KFE_TOLERANCE, &value, vector));
-    *out = -value;
+    KFE_TRY(kfe_i_gram_rounding(gram, &rounding));
+    *out = -fmax(rounding, KFE_BEYOND_ROUNDING * kfe_i_gram_rank_tolerance(gram) * largest);
 cleanup:
-    kfe_i_gram_free(negative);
-    kfe_i_free(ctx, vector);
+    return status;
+}
+
+kfe_status kfe_i_warn_if_indefinite(const kfe_i_gram *gram, const char *method, double largest,
+                                    double smallest)
+{
+    kfe_status status = KFE_OK;
+    double zero = 0;
+
+    KFE_TRY(kfe_i_rounded_zero(gram, largest, &zero));
+    if (smallest < zero)
+        warn(gram->ctx, method);
+cleanup:
     return status;
 }
 
@@ -101,13 +80,13 @@ kfe_status kfe_i_positive_part(kfe_context *ctx, const char *method, const kfe_i
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
     out->size = n;
-    warn(ctx, method);
     KFE_TRY(kfe_i_check_memory(ctx, 24.0 * (double)n * (double)n, "a kernel that is not positive definite",
                                "raise {memory} or use a positive definite kernel"));
     KFE_ALLOC(ctx, values, n);
     KFE_ALLOC(ctx, vectors, n * n);
     KFE_TRY(kfe_i_gram_materialise(gram, &out->matrix));
     KFE_TRY(kfe_i_symmetric_eigen(ctx, n, out->matrix, n, values, vectors));
+    KFE_TRY(kfe_i_warn_if_indefinite(gram, method, fmax(values[0], -values[n - 1]), values[n - 1]));
     KFE_TRY(kfe_i_gram_rounding(gram, &rounding));
     double smallest = fmax(rounding, kfe_i_gram_rank_tolerance(gram) * values[0]);
     while (out->rank < n && values[out->rank] > smallest)
@@ -143,7 +122,6 @@ void kfe_i_positive_free(kfe_i_positive *positive)
         kfe_i_gram_free(positive->gram);
         kfe_i_free(positive->ctx, positive->vectors);
         kfe_i_free(positive->ctx, positive->matrix);
-        kfe_i_free(positive->ctx, positive->index);
     }
     memset(positive, 0, sizeof *positive);
 }

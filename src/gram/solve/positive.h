@@ -20,11 +20,10 @@ typedef struct kfe_i_positive {
     int64_t size, rank;
     double *vectors; /* V₊, size × rank */
     double *matrix;
-    int64_t *index;
     kfe_i_gram *gram; /* G₊ */
 } kfe_i_positive;
 
-/* Logs the warning, which begins with `method`. KFE_ENUMERIC if no eigenvalue is positive. Free it also after
+/* Logs the warning, which begins with `method`, if an eigenvalue is negative beyond rounding. KFE_ENUMERIC if no eigenvalue is positive. Free it also after
  * a failure. */
 kfe_status kfe_i_positive_part(kfe_context *ctx, const char *method, const kfe_i_gram *gram,
                                kfe_i_positive *out);
@@ -32,14 +31,12 @@ kfe_status kfe_i_positive_part(kfe_context *ctx, const char *method, const kfe_i
 kfe_status kfe_i_positive_project(const kfe_i_positive *positive, double *a, int64_t k);
 void kfe_i_positive_free(kfe_i_positive *positive);
 
-/* Eigenvalues from this (negative) number on may be zeros with rounding errors; `largest` is the largest eigenvalue. */
-double kfe_i_rounded_zero(const kfe_i_gram *gram, double largest);
-/* Whether these extreme eigenvalues are those of a matrix that is not positive definite, beyond rounding. */
-int kfe_i_is_indefinite(const kfe_i_gram *gram, double largest, double smallest);
-/* The smallest eigenvalue of PGP. */
-kfe_status kfe_i_least_eigenvalue(kfe_context *ctx, const kfe_i_gram *gram, double *out);
+/* Eigenvalues from this (negative) number on may be zeros with rounding errors; `largest` is the largest eigenvalue. The errors are
+ * those of the entries of `gram`, which may be much larger than the eigenvalues of PGP: 1 for a wide Gaussian. */
+kfe_status kfe_i_rounded_zero(const kfe_i_gram *gram, double largest, double *out);
 /* For methods that find the eigenvalues themselves and leave out the negative ones: logs the same warning if
  * the smallest eigenvalue is negative beyond rounding. */
-void kfe_i_warn_if_indefinite(const kfe_i_gram *gram, const char *method, double largest, double smallest);
+kfe_status kfe_i_warn_if_indefinite(const kfe_i_gram *gram, const char *method, double largest,
+                                    double smallest);
 
 #endif

@@ -4,6 +4,7 @@
 #define KFE_GRAM_SOLVE_REFINE_H
 
 #include "gram/solve/block_cg.h"
+#include "gram/solve/cost.h"
 #include "gram/solve/solve.h"
 
 /* A system, and its solution so far. */
@@ -14,9 +15,13 @@ typedef struct kfe_i_solver {
     const double *right;
     int64_t n, k;
     double *out;
-    double mean;                /* mean diagonal entry of G */
-    kfe_i_kept kept;            /* a copy of the operator for many passes */
-    const kfe_i_gram *exact;    /* for true residuals */
+    double mean;                         /* mean diagonal entry of G */
+    kfe_i_kept kept;                     /* a copy of the operator for many passes */
+    const kfe_i_gram *exact;             /* for true residuals */
+    const struct kfe_i_way *const *ways; /* ways.h */
+    double rival; /* seconds that the fastest factorisation is predicted to take; INFINITY: not known */
+    kfe_i_stamp start;
+    int64_t rank;               /* that the low-rank factor is to have */
     kfe_i_rpcholesky low_rank;  /* {0}: none yet */
     kfe_i_cg_work *work;        /* NULL until iterations begin */
     double *residual, *product; /* n × k */

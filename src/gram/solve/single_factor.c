@@ -21,8 +21,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/cholesky.h"
 #include "gram/solve/precondition.h"
+#include "linalg/cholesky.h"
 
 enum { MOST_PANEL_ROWS = 256, PANEL_ENTRIES = 1 << 22 };
 /* A failed factorisation is tried again with a shift that is larger by this. */
@@ -94,7 +94,7 @@ static kfe_status fill(const kfe_i_gram *gram, double ridge, kfe_i_single_factor
     KFE_ALLOC(f->ctx, panel, step * n);
     for (int64_t row = 0; row < n; row += step) {
         int64_t rows = n - row < step ? n - row : step;
-        KFE_TRY(kfe_i_checkpoint(f->ctx, "computing the kernel matrix", row, n));
+        KFE_TRY(kfe_i_progress(f->ctx, "computing the kernel matrix", row, n));
         KFE_TRY(kfe_i_gram_block(gram, row, rows, 0, row + rows, panel, row + rows));
         pack_panel(f, panel, row, rows);
     }
@@ -144,7 +144,7 @@ static kfe_status factorise(const kfe_i_gram *gram, double ridge, kfe_i_single_f
     f->shift = 0; /* a factorisation that fails, fails early: where the numerical rank ends */
     for (int attempt = 0; attempt < KFE_SHIFT_TRIES && !*definite; attempt++) {
         KFE_TRY(fill(gram, ridge, f));
-        KFE_TRY(kfe_i_checkpoint(f->ctx, "factorising the kernel matrix", 0, 0));
+        KFE_TRY(kfe_i_progress(f->ctx, "factorising the kernel matrix", 0, 0));
         KFE_TRY(kfe_i_factorise_packed(f->ctx, f->n, f->values, definite));
         if (!*definite)
             f->shift = kfe_i_next_shift(f->shift, rounding);

@@ -3,7 +3,7 @@
 #ifndef KFE_GRAM_SOLVE_SOLVE_H
 #define KFE_GRAM_SOLVE_SOLVE_H
 
-#include "gram/gram.h"
+#include "gram/form.h"
 
 /* A residual above this is never explained by rounding. */
 #define KFE_WORST_RESIDUAL 1e-6
@@ -20,15 +20,13 @@ typedef enum kfe_i_solve_way {
 typedef struct kfe_i_solve_report {
     kfe_i_solve_way way, first; /* that gave the solution; that was begun with */
     double predicted;           /* seconds; 0: nothing was predicted */
-    double seconds;             /* as cost.h counts them */
+    double seconds;             /* as cost.h counts them; 0 for small systems */
     int iterations;
     int64_t rank;    /* of the low-rank factor */
     double residual; /* relative, of the worst column, recomputed from the operator */
 } kfe_i_solve_report;
 
-/* Like kfe_i_gram_solve. A way other than AUTO gives way to another only if it fails for numerical reasons. */
-kfe_status kfe_i_gram_solve_by(const kfe_i_gram *gram, double ridge, const double *right, int64_t k,
-                               double tolerance, double *out, kfe_i_solve_way way,
-                               kfe_i_solve_report *report);
+/* Solves in this way, or, if it fails for numerical reasons, in a more robust one. *report, unless NULL, receives what it took. */
+kfe_status kfe_i_solve_by(const kfe_i_system *system, kfe_i_solve_way way, kfe_i_solve_report *report);
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "core/cluster.h"
 #include "core/memory.h"
-#include "gram/dense/basis.h"
-#include "gram/dense/linalg.h"
 #include "gram/solve/precondition.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 
 /* The rows of F that this process multiplies; the processes of a cluster divide them. */
 static kfe_i_columns own_factor(const kfe_i_woodbury *w)
@@ -30,10 +30,10 @@ kfe_status kfe_i_woodbury_new(const kfe_i_rpcholesky *low_rank, double ridge, in
     int64_t r = low_rank->rank;
 
     *out = (kfe_i_woodbury){.ctx = low_rank->ctx, .low_rank = low_rank};
-    if (low_rank->rows < share.ranks)
+    if (low_rank->rows < share.parts)
         share = (kfe_i_share){0, 1};
-    out->first = kfe_i_share_begin(low_rank->rows, share.rank, share.ranks);
-    out->own = kfe_i_share_begin(low_rank->rows, share.rank + 1, share.ranks) - out->first;
+    out->first = kfe_i_share_begin(low_rank->rows, share.part, share.parts);
+    out->own = kfe_i_share_begin(low_rank->rows, share.part + 1, share.parts) - out->first;
     KFE_ALLOC(out->ctx, out->core, r * r + 1);
     KFE_ALLOC(out->ctx, out->small, r * k + 1);
     if (r == 0)

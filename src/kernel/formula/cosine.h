@@ -7,5 +7,7 @@ KFE_FORMULA KFE_NUMBER KFE_MAP(cosine)(KFE_NUMBER dot, KFE_NUMBER row_norm, KFE_
     KFE_NUMBER length = KFE_F(sqrt)(row_norm) * KFE_F(sqrt)(col_norm);
 
     (void)params;
-    return length > 0 ? dot / length : 0;
+    if (length > 0)
+        return dot / length + length * 0; /* NaN where a norm overflows */
+    return dot == 0 ? 0 : dot / length;   /* infinite where both underflow */
 }

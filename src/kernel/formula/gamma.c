@@ -7,48 +7,40 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
+#include "data/prepare/scale.h"
+#include "data/table/row_sample.h"
 
 enum { GAMMA_AUTO = -1, GAMMA_SCALE = -2, GAMMA_MEDIAN = -3 };
 
-/* The median is taken over all pairs of at most this many examples, drawn at random. */
+/* The median is taken over all pairs of at most this many examples, drawn by their values. */
 #define KFE_MEDIAN_SAMPLE 1000
-/* Relative rounding error of a mean: more than a sum of a billion entries loses, less than the spread of real data. */
-#define KFE_MEAN_ROUNDING 1e-10
-
-/* Variance over all entries of the table, zeros of sparse rows included. */
-static double entry_variance(const kfe_i_table *table)
-{
-    double count = kfe_i_table_weight(table) * (double)table->cols;
-    double mean = 0;
-    double sum = 0;
-    double present = 0;
-
-    for (int pass = 0; pass < 2; pass++) {
-        for (int64_t i = 0; i < table->rows; i++) {
-            int sparse = table->kind == KFE_TABLE_CSR;
-            int64_t begin = sparse ? table->row_start[i] : i * table->stride;
-            int64_t end = sparse ? table->row_start[i + 1] : begin + table->cols;
-            double weight = kfe_i_row_weight(table, i);
-            for (int64_t p = begin; p < end; p++) {
-                double value = sparse ? table->values[p] : kfe_i_table_value(table, i, p - begin);
-                if (pass == 0)
-                    mean += weight * value / count;
-                else
-                    sum += weight * ((value - mean) * (value - mean));
-            }
-            present += pass ? weight * (double)(end - begin) : 0;
-        }
-    }
-    double variance = (sum + (count - present) * mean * mean) / count;
-    /* equal entries have no spread, although rounding of the mean leaves a small variance */
-    return variance > KFE_MEAN_ROUNDING * KFE_MEAN_ROUNDING * mean * mean ? variance : 0;
-}
-
+/* Sums of the weights of pairs that differ by less are equal. */
+#define KFE_SUM_ROUNDING 1e-12
 static double squared_distance(const double *x, const double *y, int64_t count)
 {
     double sum = 0;
     for (int64_t j = 0; j < count; j++)
         sum += (x[j] - y[j]) * (x[j] - y[j]);
+    return sum;
+}
+
+/* The same of two rows of a csr table. */
+static double sparse_squared_distance(const kfe_i_table *table, int64_t row, int64_t other)
+{
+    int64_t e = table->row_start[row];
+    int64_t f = table->row_start[other];
+    int64_t last_e = table->row_start[row + 1];
+    int64_t last_f = table->row_start[other + 1];
+    double sum = 0;
+
+    while (e < last_e || f < last_f) {
+        int takes_e = f == last_f || (e < last_e && table->columns[e] <= table->columns[f]);
+        int takes_f = e == last_e || (f < last_f && table->columns[f] <= table->columns[e]);
+        double difference = (takes_e ? table->values[e] : 0) - (takes_f ? table->values[f] : 0);
+        sum += difference * difference;
+        e += takes_e;
+        f += takes_f;
+    }
     return sum;
 }
 
@@ -64,63 +56,64 @@ static int compare_pairs(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The mean of the two distances in the middle, which may be the same. `equal` pairs have distance zero: an example of weight w stands
- * for w(w − 1)/2 of them. */
-static double median_pair(const struct pair *sorted, int64_t count, double equal)
+/* The mean of the two distances in the middle, which may be the same. Sums of weights are compared up to rounding. */
+static double median_pair(const struct pair *sorted, int64_t count)
 {
-    double half = equal / 2;
-    double before = equal;
+    double half = 0;
+    double before = 0;
     int64_t lower = 0;
 
     for (int64_t i = 0; i < count; i++)
         half += sorted[i].weight / 2;
-    if (count == 0 || before > half)
-        return 0;
-    if (before == half && equal > 0)
-        return sorted[0].distance / 2;
-    for (; lower + 1 < count && before + sorted[lower].weight < half; lower++)
+    for (; lower + 1 < count && before + sorted[lower].weight < half * (1 - KFE_SUM_ROUNDING); lower++)
         before += sorted[lower].weight;
-    int64_t upper = lower + (lower + 1 < count && before + sorted[lower].weight == half);
-    return (sorted[lower].distance + sorted[upper].distance) / 2;
+    int64_t upper =
+        lower + (lower + 1 < count && before + sorted[lower].weight <= half * (1 + KFE_SUM_ROUNDING));
+    return count > 0 ? sorted[lower].distance / 2 + sorted[upper].distance / 2 : 0;
+}
+
+/* Appends the distances of row i of the sample from the rows before it. Equal examples have none: a repeated row, which is one row of
+ * weight 2, changes nothing then. `rows` is the sample, dense, or NULL for csr. */
+static int64_t add_distances(const kfe_i_table *train, const kfe_i_row_sample *sample, int64_t i,
+                             const double *rows, struct pair *pairs, int64_t count)
+{
+    for (int64_t j = 0; j < i; j++) {
+        double distance = rows ? squared_distance(rows + i * train->cols, rows + j * train->cols, train->cols)
+                               : sparse_squared_distance(train, sample->index[i], sample->index[j]);
+        if (distance > 0)
+            pairs[count++] = (struct pair){distance, sample->weights[i] * sample->weights[j]};
+    }
+    return count;
 }
 
 static kfe_status median_squared_distance(kfe_context *ctx, const kfe_i_table *train, double *out)
 {
     kfe_status status = KFE_OK;
-    int64_t *index = NULL;
+    kfe_i_row_sample sample = {0};
     double *rows = NULL;
-    struct pair *distances = NULL;
-    int64_t sample = train->rows < KFE_MEDIAN_SAMPLE ? train->rows : KFE_MEDIAN_SAMPLE;
-    int64_t pairs = 0;
-    double equal = 0;
-    kfe_i_rng rng;
+    struct pair *pairs = NULL;
+    int64_t count = 0;
 
-    KFE_ALLOC(ctx, index, train->rows);
-    KFE_ALLOC(ctx, rows, 2 * train->cols);
-    KFE_ALLOC(ctx, distances, sample * (sample - 1) / 2 + 1);
-    kfe_i_rng_init(&rng, kfe_context_seed(ctx), KFE_STREAM_MEDIAN);
-    kfe_i_rng_choose(&rng, train->rows, sample, index);
-    for (int64_t i = 0; i < sample; i++) {
-        double weight = kfe_i_row_weight(train, index[i]);
-        kfe_i_table_dense_row(train, index[i], rows);
-        equal += fmax(0, weight * (weight - 1) / 2);
-        for (int64_t j = 0; j < i; j++) {
-            kfe_i_table_dense_row(train, index[j], rows + train->cols);
-            distances[pairs++] = (struct pair){squared_distance(rows, rows + train->cols, train->cols),
-                                               weight * kfe_i_row_weight(train, index[j])};
-        }
-        KFE_TRY(kfe_i_checkpoint(ctx, "measuring distances", i, sample));
+    KFE_TRY(kfe_i_row_sample_draw(ctx, train, KFE_MEDIAN_SAMPLE, KFE_STREAM_MEDIAN, &sample));
+    KFE_ALLOC(ctx, pairs, sample.count * (sample.count - 1) / 2 + 1);
+    if (train->kind == KFE_TABLE_DENSE)
+        KFE_ALLOC(ctx, rows, sample.count * train->cols);
+    for (int64_t i = 0; rows && i < sample.count; i++)
+        kfe_i_table_dense_row(train, sample.index[i], rows + i * train->cols);
+    for (int64_t i = 0; i < sample.count; i++) {
+        count = add_distances(train, &sample, i, rows, pairs, count);
+        KFE_TRY(kfe_i_progress(ctx, "measuring distances", i, sample.count));
     }
-    qsort(distances, (size_t)pairs, sizeof *distances, compare_pairs);
-    *out = median_pair(distances, pairs, equal);
+    qsort(pairs, (size_t)count, sizeof *pairs, compare_pairs);
+    *out = median_pair(pairs, count);
 cleanup:
-    kfe_i_free(ctx, index);
+    kfe_i_row_sample_free(&sample);
     kfe_i_free(ctx, rows);
-    kfe_i_free(ctx, distances);
+    kfe_i_free(ctx, pairs);
     return status;
 }
 
-/* The squared distance that the name stands for on this data: d, d·variance or the median. */
+/* The squared distance that the name stands for on this data: d, the sum of the variances of the columns, or the median. */
 static kfe_status named_squared_distance(kfe_context *ctx, const char *parameter, double name,
                                          const kfe_i_table *train, double *out)
 {
@@ -132,12 +125,12 @@ static kfe_status named_squared_distance(kfe_context *ctx, const char *parameter
         return KFE_OK;
     }
     if (name == GAMMA_SCALE) {
-        *out = (double)train->cols * entry_variance(train);
+        KFE_TRY(kfe_i_total_variance(ctx, train, out));
     } else {
         what = "median distance";
         KFE_TRY(median_squared_distance(ctx, train, out));
     }
-    if (!(*out > 0) || !isfinite(1 / *out))
+    if (!(*out > 0) || !isfinite(*out) || !isfinite(1 / *out))
         KFE_FAIL(ctx, KFE_EINPUT, "%s cannot be taken from the data: its %s is %g; give %s a number",
                  parameter, what, *out, parameter);
 cleanup:

@@ -6,7 +6,6 @@
  *
  * Functions in their spaces are once and twice differentiable. exp is the case nu = 0.5, rbf the limit of large nu. */
 #include <math.h>
-#include <string.h>
 
 #include "kernel/formula/gamma.h"
 #include "kernel/kernel.h"
@@ -34,8 +33,7 @@ static double root(const matern_settings *s)
 static void evaluate(const matern_settings *s, const double *squared, int64_t count, double *t, double *decay)
 {
     for (int64_t j = 0; j < count; j++)
-        t[j] = root(s) * (sqrt(squared[j]) / s->sigma);
-    memcpy(decay, t, (size_t)count * sizeof *t);
+        decay[j] = t[j] = root(s) * (sqrt(squared[j]) / s->sigma);
     kfe_i_vexp_scaled(decay, count, -1);
 }
 

@@ -5,5 +5,6 @@ KFE_FORMULA KFE_NUMBER KFE_MAP(sigmoid)(KFE_NUMBER dot, KFE_NUMBER row_norm, KFE
 {
     (void)row_norm;
     (void)col_norm;
-    return KFE_F(tanh)(params[0] * dot + params[1]);
+    /* a dot product that overflows may have the wrong sign: it becomes NaN */
+    return KFE_F(tanh)(params[0] * dot + params[1]) + (dot - dot);
 }

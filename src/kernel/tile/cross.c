@@ -96,13 +96,10 @@ kfe_status kfe_i_cross_times(kfe_context *ctx, const kfe_i_kernel *kernel, const
 /* ---- the symmetric case ---- */
 
 typedef struct self_job {
-    const kfe_i_kernel *kernel;
-    const kfe_i_points *points;
-    int64_t first, size; /* the points from `first` on */
-    int64_t from;        /* rows before that one are left out */
-    kfe_i_vectors v;
-    double *work; /* per thread: sums (size × k), a tile, scratch */
-    int64_t own;
+    const kfe_i_self_product *product;
+    int64_t size; /* points */
+    int64_t own;  /* doubles of work per thread: sums (size × k), a tile, scratch */
+    double *work;
 } self_job;
 
 /* One panel of rows against all columns up to its own end. A tile left of the diagonal is used twice, itself
@@ -110,75 +107,53 @@ typedef struct self_job {
 static void self_panel(const void *user, int64_t panel_row, int thread)
 {
     const self_job *job = user;
-    int64_t row = job->from + panel_row;
-    int64_t k = job->v.k;
+    const kfe_i_self_product *p = job->product;
+    int64_t row = p->from + panel_row;
+    int64_t k = p->v.k;
     double *out = job->work + job->own * thread;
     double *tile = out + job->size * k;
     int64_t rows = kfe_i_least(KFE_TILE_SIDE, job->size - row);
-    int64_t end = row + rows;
 
-    for (int64_t col = 0; col < end; col += KFE_TILE_SIDE) {
-        int64_t cols = kfe_i_least(KFE_TILE_SIDE, end - col);
-        kfe_i_tile_eval(job->kernel, (kfe_i_range){job->points, job->first + row, rows},
-                        (kfe_i_range){job->points, job->first + col, cols}, tile, KFE_TILE_STRIDE,
-                        tile + KFE_TILE_SIZE);
-        multiply_tile(tile, rows, cols, &(kfe_i_product){1, job->v.values + col * k, k, out + row * k});
+    for (int64_t col = 0; col < row + rows;) {
+        int64_t cols = kfe_i_least(KFE_TILE_SIDE, (col < row ? row : row + rows) - col);
+        kfe_i_tile_eval(p->kernel, (kfe_i_range){p->points, row, rows}, (kfe_i_range){p->points, col, cols},
+                        tile, KFE_TILE_STRIDE, tile + KFE_TILE_SIZE);
+        multiply_tile(tile, rows, cols, &(kfe_i_product){1, p->v.values + col * k, k, out + row * k});
         if (col < row)
             multiply_transposed(tile, rows, cols,
-                                &(kfe_i_product){1, job->v.values + row * k, k, out + col * k});
+                                &(kfe_i_product){1, p->v.values + row * k, k, out + col * k});
+        col += cols;
     }
 }
 
 int64_t kfe_i_self_times_work(const kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
-                              int64_t first, int64_t k)
+                              int64_t k)
 {
-    return ((points->table.rows - first) * k + tile_work(points, points)) * kfe_i_tile_threads(ctx, kernel);
+    return (points->table.rows * k + tile_work(points, points)) * kfe_i_tile_threads(ctx, kernel);
 }
 
 /* Every thread adds to sums of its own; they are combined in the order of the threads. */
-static kfe_status run_self_job(kfe_context *ctx, self_job *job, kfe_i_share share, double *out)
+kfe_status kfe_i_self_times(kfe_context *ctx, const kfe_i_self_product *p, double weight, double *out,
+                            double *work)
 {
-    int threads = kfe_i_tile_threads(ctx, job->kernel);
-    int64_t sums = job->size * job->v.k;
-    kfe_i_panels panels = {"multiplying with the kernel", threads, job->size - job->from, KFE_TILE_SIDE,
+    int threads = kfe_i_tile_threads(ctx, p->kernel);
+    int64_t size = p->points->table.rows;
+    int64_t sums = size * p->v.k;
+    self_job job = {p, size, sums + tile_work(p->points, p->points), work};
+    kfe_i_panels panels = {"multiplying with the kernel", threads, size - p->from, KFE_TILE_SIDE,
                            KFE_SHARE_FIXED};
 
-    job->own = sums + tile_work(job->points, job->points);
+    assert(p->from >= 0 && p->v.k >= 0);
+    if (p->from >= size)
+        return KFE_OK;
     for (int t = 0; t < threads; t++)
-        memset(job->work + job->own * t, 0, (size_t)sums * sizeof *job->work);
-    clear_scratch(job->points, job->points, job->work, job->own, sums + KFE_TILE_SIZE, threads);
-    kfe_status status = kfe_i_each_dealt_panel(ctx, &panels, share, self_panel, job);
+        memset(work + job.own * t, 0, (size_t)sums * sizeof *work);
+    clear_scratch(p->points, p->points, work, job.own, sums + KFE_TILE_SIZE, threads);
+    kfe_status status = kfe_i_each_dealt_panel(ctx, &panels, p->share, self_panel, &job);
     for (int t = 0; status == KFE_OK && t < threads; t++)
         for (int64_t i = 0; i < sums; i++)
-            out[i] += job->work[job->own * t + i];
+            out[i] += weight * work[job.own * t + i];
     return status;
-}
-
-kfe_status kfe_i_self_times(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
-                            int64_t first, kfe_i_vectors v, double *out, double *work)
-{
-    self_job job = {.kernel = kernel,
-                    .points = points,
-                    .first = first,
-                    .size = points->table.rows - first,
-                    .v = v,
-                    .work = work};
-
-    assert(first >= 0 && first <= points->table.rows && v.k >= 0);
-    return run_self_job(ctx, &job, (kfe_i_share){0, 1}, out);
-}
-
-kfe_status kfe_i_self_times_part(kfe_context *ctx, const kfe_i_self_part *part, double *work)
-{
-    self_job job = {.kernel = part->kernel,
-                    .points = part->points,
-                    .size = part->points->table.rows,
-                    .from = part->from,
-                    .v = part->v,
-                    .work = work};
-
-    assert(part->from % KFE_TILE_SIDE == 0 && part->from >= 0 && part->v.k >= 0);
-    return part->from < job.size ? run_self_job(ctx, &job, part->share, part->out) : KFE_OK;
 }
 
 /* ---- entries ---- */
@@ -198,13 +173,26 @@ static kfe_i_range part_of(kfe_i_range span, int64_t offset)
     return (kfe_i_range){span.points, span.first + offset, kfe_i_least(KFE_TILE_SIDE, span.count - offset)};
 }
 
-static void block_panel(const void *user, int64_t i, int thread)
+static void block_tile(const block_job *job, int64_t i, int64_t j, int thread)
+{
+    kfe_i_tile_eval(job->kernel, part_of(job->rows, i), part_of(job->cols, j), job->out + i * job->stride + j,
+                    job->stride, job->work + job->own * thread);
+}
+
+static void block_rows(const void *user, int64_t i, int thread)
 {
     const block_job *job = user;
 
     for (int64_t j = 0; j < job->cols.count; j += KFE_TILE_SIDE)
-        kfe_i_tile_eval(job->kernel, part_of(job->rows, i), part_of(job->cols, j),
-                        job->out + i * job->stride + j, job->stride, job->work + job->own * thread);
+        block_tile(job, i, j, thread);
+}
+
+static void block_columns(const void *user, int64_t j, int thread)
+{
+    const block_job *job = user;
+
+    for (int64_t i = 0; i < job->rows.count; i += KFE_TILE_SIDE)
+        block_tile(job, i, j, thread);
 }
 
 kfe_status kfe_i_cross_block(kfe_context *ctx, const kfe_i_kernel *kernel, kfe_i_range rows, kfe_i_range cols,
@@ -214,13 +202,15 @@ kfe_status kfe_i_cross_block(kfe_context *ctx, const kfe_i_kernel *kernel, kfe_i
     int threads = kfe_i_tile_threads(ctx, kernel);
     int64_t scratch = kfe_i_tile_scratch(rows.points, cols.points);
     block_job job = {kernel, rows, cols, out, stride, NULL, scratch};
-    kfe_i_panels panels = {"computing the kernel", threads, rows.count, KFE_TILE_SIDE, KFE_SHARE_FREE};
+    int wide = cols.count > rows.count; /* threads share the longer side */
+    kfe_i_panels panels = {"computing the kernel", threads, wide ? cols.count : rows.count, KFE_TILE_SIDE,
+                           KFE_SHARE_FREE};
 
     assert(kfe_i_range_within(rows.first, rows.count, rows.points->table.rows));
     assert(kfe_i_range_within(cols.first, cols.count, cols.points->table.rows));
     assert(stride >= cols.count);
     KFE_ALLOC_ZERO(ctx, job.work, job.own * threads);
-    KFE_TRY(kfe_i_each_panel(ctx, &panels, block_panel, &job));
+    KFE_TRY(kfe_i_each_panel(ctx, &panels, wide ? block_columns : block_rows, &job));
 cleanup:
     kfe_i_free(ctx, job.work);
     return status;
@@ -231,33 +221,9 @@ cleanup:
 typedef struct matrix_job {
     const kfe_i_kernel *kernel;
     const kfe_i_points *points;
-    double *wide;
-    float *narrow;
+    double *out;
     kfe_i_tile_room room;
 } matrix_job;
-
-enum { MIRROR = 8 }; /* rows that are written together, for whole cache lines */
-
-/* Writes a tile to its place and, transposed, to its mirror image. */
-static void place_wide(const double *tile, int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t n,
-                       double *out)
-{
-    for (int64_t i = 0; i < rows; i++)
-        memcpy(out + (row + i) * n + col, tile + i * KFE_LARGEST_STRIDE, (size_t)cols * sizeof *out);
-    kfe_i_transpose(tile, KFE_LARGEST_STRIDE, rows, cols, out + col * n + row, n);
-}
-
-static void place_narrow(const double *tile, int64_t row, int64_t rows, int64_t col, int64_t cols, int64_t n,
-                         float *out)
-{
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < cols; j++)
-            out[(row + i) * n + col + j] = (float)tile[i * KFE_LARGEST_STRIDE + j];
-    for (int64_t first = 0; first < cols; first += MIRROR)
-        for (int64_t j = first; j < kfe_i_least(cols, first + MIRROR); j++)
-            for (int64_t i = 0; i < rows; i++)
-                out[(col + j) * n + row + i] = (float)tile[i * KFE_LARGEST_STRIDE + j];
-}
 
 static void matrix_tile(const void *user, int64_t index, int thread)
 {
@@ -272,17 +238,16 @@ static void matrix_tile(const void *user, int64_t index, int thread)
     int64_t cols = kfe_i_least(KFE_TILE_LARGEST, n - col);
     kfe_i_triangle_tile_eval(job->kernel, (kfe_i_range){job->points, row, rows},
                              (kfe_i_range){job->points, col, cols}, tile, tile + job->room.tile);
-    if (job->wide)
-        place_wide(tile, row, rows, col, cols, n, job->wide);
-    else
-        place_narrow(tile, row, rows, col, cols, n, job->narrow);
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(job->out + (row + i) * n + col, tile + i * KFE_LARGEST_STRIDE, (size_t)cols * sizeof *tile);
+    kfe_i_transpose(tile, KFE_LARGEST_STRIDE, rows, cols, job->out + col * n + row, n);
 }
 
 kfe_status kfe_i_self_matrix(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
-                             double *wide, float *narrow)
+                             double *out)
 {
     kfe_status status = KFE_OK;
-    matrix_job job = {.kernel = kernel, .points = points, .wide = wide, .narrow = narrow};
+    matrix_job job = {.kernel = kernel, .points = points, .out = out};
 
     KFE_TRY(kfe_i_tile_room_new(ctx, kernel, points, &job.room));
     int64_t tiles = kfe_i_triangle_tiles(points->table.rows, KFE_TILE_LARGEST);

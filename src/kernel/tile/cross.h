@@ -29,35 +29,29 @@ typedef struct kfe_i_product {
 int64_t kfe_i_cross_times_work(const kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *a,
                                const kfe_i_points *b);
 int64_t kfe_i_self_times_work(const kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
-                              int64_t first, int64_t k);
+                              int64_t k);
 
 /* The product with κ(a, b). */
 kfe_status kfe_i_cross_times(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *a,
                              const kfe_i_points *b, const kfe_i_product *product, double *work);
-/* out += κ(p, p)·v for the points p from `first` on; v and out have one row for each of them. A tile below the
- * diagonal is evaluated once and used twice. */
-kfe_status kfe_i_self_times(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
-                            int64_t first, kfe_i_vectors v, double *out, double *work);
-
-/* One process's part of the product κ(p, p)·v with all points: panels of KFE_TILE_SIDE rows are dealt, beginning with that of row `from`,
- * a multiple of KFE_TILE_SIDE. The sum of all parts is the product with the rows from `from` on and, transposed, with the columns. */
-typedef struct kfe_i_self_part {
+/* A share of the product κ(p, p)·v with all points p: panels of KFE_TILE_SIDE rows are dealt, beginning with row `from`. All shares add up to
+ * the product without the square of the rows and columns before `from`. */
+typedef struct kfe_i_self_product {
     const kfe_i_kernel *kernel;
     const kfe_i_points *points;
     kfe_i_share share;
     int64_t from;
     kfe_i_vectors v;
-    double *out; /* a part is added to it; all points × k */
-} kfe_i_self_part;
-/* Needs the workspace of kfe_i_self_times_work with `first` 0. */
-kfe_status kfe_i_self_times_part(kfe_context *ctx, const kfe_i_self_part *part, double *work);
+} kfe_i_self_product;
+/* out += weight · the product. A tile below the diagonal is evaluated once and used twice. */
+kfe_status kfe_i_self_times(kfe_context *ctx, const kfe_i_self_product *product, double weight, double *out,
+                            double *work);
 
 /* out[i·stride + j] = κ(x, y) with x the i-th point of `rows` and y the j-th of `cols` */
 kfe_status kfe_i_cross_block(kfe_context *ctx, const kfe_i_kernel *kernel, kfe_i_range rows, kfe_i_range cols,
                              double *out, int64_t stride);
-/* The whole symmetric matrix (n × n) into `wide` or `narrow`; the other is NULL. Only tiles on and below the
- * diagonal are evaluated. */
+/* out (n × n) = the whole symmetric matrix. Only tiles on and below the diagonal are evaluated. */
 kfe_status kfe_i_self_matrix(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_points *points,
-                             double *wide, float *narrow);
+                             double *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The average gradient outer product of kernel expansions, in the cheaper of two ways; methods that learn a metric use it. */
+/* The average gradient outer product of kernel expansions, in the cheaper of two ways; methods that learn a distance use it. */
 #include "kernel/tile/gradient.h"
 
 #include <string.h>

@@ -157,7 +157,7 @@ static void plan(pairs_job *job)
 {
     const kfe_i_agop_job *whole = job->whole;
     int64_t threads = kfe_context_threads(whole->ctx);
-    int64_t share = whole->n / (threads * whole->share.ranks) + 1;
+    int64_t share = whole->n / (threads * whole->share.parts) + 1;
     int64_t panels;
 
     job->m = whole->f->support->rows;

@@ -150,7 +150,7 @@ static kfe_status make_workspace(rows_job *job, int threads)
     job->own = kfe_i_agop_size(job->whole) + job->side * k * (d + 1) + 2 * KFE_TILE_SIDE * d + KFE_TILE_SIZE +
                kfe_i_agop_scratch(job->whole);
     KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)job->own * threads, "gradients of so many columns",
-                               "use {metric=diagonal} or raise {memory}"));
+                               "use {distance=diagonal} or raise {memory}"));
     KFE_ALLOC_ZERO(ctx, job->work, job->own * threads);
 cleanup:
     return status;

@@ -48,7 +48,7 @@ kfe_status kfe_i_each_dealt_panel(kfe_context *ctx, const kfe_i_panels *panels, 
     int64_t batch = BATCH * (int64_t)panels->threads;
 
     for (int64_t first = 0; first < count; first += batch) {
-        kfe_status status = kfe_i_checkpoint(ctx, panels->stage, first, count);
+        kfe_status status = kfe_i_progress(ctx, panels->stage, first, count);
         if (status != KFE_OK)
             return status;
         run_batch(panels, share, first, first + batch < count ? first + batch : count, run, job);

@@ -11,6 +11,8 @@
  * the operator, in double precision. If that shows a violation, the rounds go on: errors of the rows then count only in
  * proportion to what β changes from there on, as in iterative refinement.
  *
+ * A problem that is then not solved, or has taken many pairs, is finished by exact.c.
+ *
  * Problems are divided among threads, and no sum depends on which thread computes it.
  *
  * Wen, Shi, Li, He & Chen, "ThunderSVM: a fast SVM library on GPUs and CPUs" (2018).
@@ -25,6 +27,7 @@
 
 #include "core/least.h"
 #include "core/memory.h"
+#include "learn/blocks/exact.h"
 #include "learn/blocks/kernel_rows.h"
 #include "learn/blocks/problem.h"
 #include "learn/blocks/subproblem.h"
@@ -48,6 +51,8 @@ enum { FEW_PROBLEMS = 16 };
 enum { TOGETHER = 64 };
 /* LIBSVM's limit of iterations. */
 enum { LEAST_LIMIT = 10000000, LIMIT_PER_EXAMPLE = 100 };
+/* A problem that is not solved after so many pairs is left to exact.h. */
+enum { PAIRS_PER_VARIABLE = 300 };
 /* Values that one thread updates at a time. */
 enum { PANEL = 2048 };
 /* Kernel values in the rows of one working set; with fewer, more threads do not pay off. */
@@ -196,6 +201,11 @@ static int64_t limit_of(const kfe_i_block_problem *p)
     return limit > LEAST_LIMIT ? limit : LEAST_LIMIT;
 }
 
+static int64_t pairs_of(const kfe_i_block_problem *p)
+{
+    return kfe_i_least(limit_of(p), PAIRS_PER_VARIABLE * p->variables);
+}
+
 static int diagonal_is_finite(const kfe_i_subproblem *sub)
 {
     for (int64_t a = 0; a < sub->count; a++)
@@ -215,7 +225,7 @@ static void solve_working_set(const solver *s, kfe_i_block_problem *p, int threa
     fill_subproblem(s, p, sub, thread);
     int64_t done = kfe_i_subproblem_solve(sub, tolerance, limit);
     p->dual->iterations += done;
-    p->finished = done == 0 || p->dual->iterations >= limit_of(p);
+    p->finished = done == 0 || p->dual->iterations >= pairs_of(p);
     p->overflowed = !diagonal_is_finite(sub);
     for (int64_t a = 0; a < p->set_count; a++) {
         p->change[a] = sub->beta[a] - p->beta[p->set[a]];
@@ -353,7 +363,7 @@ static kfe_status run_rounds(solver *s)
     int64_t open;
 
     while ((open = choose_working_sets(s)) > 0) {
-        KFE_TRY(kfe_i_checkpoint(s->ctx, "training SVMs", s->count - open, s->count));
+        KFE_TRY(kfe_i_progress(s->ctx, "training SVMs", s->count - open, s->count));
         KFE_TRY(run_round(s));
     }
 cleanup:
@@ -408,6 +418,22 @@ cleanup:
     return status;
 }
 
+/* Finishes the problems that are left, one after the other. */
+static kfe_status solve_the_rest(solver *s, double *violation)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t k = 0; k < s->count; k++) {
+        kfe_i_block_problem *p = &s->problems[k];
+        kfe_i_exact_options options = {s->options->stop, s->most, limit_of(p)};
+        if (!p->finished)
+            KFE_TRY(kfe_i_block_solve_exactly(s->ctx, s->gram, p, &options));
+    }
+    KFE_TRY(compute_values(s, violation));
+cleanup:
+    return status;
+}
+
 static int is_warm(const solver *s)
 {
     for (int64_t k = 0; k < s->count; k++)
@@ -433,6 +459,8 @@ static kfe_status solve(solver *s)
         KFE_TRY(compute_values(s, &violation));
     } while (violation > s->options->stop && violation <= WORTHWHILE * before &&
              ++refinements < MOST_REFINEMENTS);
+    if (violation > s->options->stop)
+        KFE_TRY(solve_the_rest(s, &violation));
     kfe_i_log(s->ctx, KFE_LOG_INFO,
               "SVMs: %lld problems, %lld working sets, %lld rows of the kernel evaluated of %lld",
               (long long)s->count, (long long)s->batches, (long long)kfe_i_kernel_rows_evaluated(s->rows),

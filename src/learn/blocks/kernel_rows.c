@@ -191,7 +191,7 @@ static kfe_status evaluate_columns(kfe_i_kernel_rows *rows, int64_t missing)
     KFE_ALLOC(ctx, columns, n * CHUNK_COLUMNS);
     for (int64_t first = 0; first < missing; first += CHUNK_COLUMNS) {
         int64_t width = kfe_i_least(CHUNK_COLUMNS, missing - first);
-        KFE_TRY(kfe_i_checkpoint(ctx, "computing rows of the kernel", first, missing));
+        KFE_TRY(kfe_i_progress(ctx, "computing rows of the kernel", first, missing));
         KFE_TRY(kfe_i_gram_columns(rows->gram, rows->missing + first, width, columns));
 #pragma omp parallel for num_threads(width *n < SMALL_PRODUCT ? 1 : kfe_context_threads(ctx)) schedule(static)
         for (int64_t j = 0; j < width; j++) {

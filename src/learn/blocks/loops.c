@@ -4,10 +4,9 @@
 
 #include <math.h>
 
-/* Written once; inlined into one function for each instruction set. */
-#define KFE_BODY static inline __attribute__((always_inline))
+#include "core/instructions.h"
 
-KFE_BODY kfe_i_extremes extremes(const double *residual, const double *rise, const double *fall,
+KFE_LOOP kfe_i_extremes extremes(const double *residual, const double *rise, const double *fall,
                                  int64_t count)
 {
     double highest = -INFINITY;
@@ -25,7 +24,7 @@ KFE_BODY kfe_i_extremes extremes(const double *residual, const double *rise, con
 
 enum { BLOCK = 64 };
 
-KFE_BODY int64_t find_value(const double *residual, const double *rise, double value, int64_t count)
+KFE_LOOP int64_t find_value(const double *residual, const double *rise, double value, int64_t count)
 {
     for (int64_t first = 0; first < count; first += BLOCK) {
         int64_t last = first + BLOCK < count ? first + BLOCK : count;
@@ -40,7 +39,7 @@ KFE_BODY int64_t find_value(const double *residual, const double *rise, double v
     return count;
 }
 
-KFE_BODY int64_t find_gain(const float *gain, float value, int64_t count)
+KFE_LOOP int64_t find_gain(const float *gain, float value, int64_t count)
 {
     for (int64_t first = 0; first < count; first += BLOCK) {
         int64_t last = first + BLOCK < count ? first + BLOCK : count;
@@ -55,8 +54,8 @@ KFE_BODY int64_t find_gain(const float *gain, float value, int64_t count)
     return -1;
 }
 
-/* Gains are in single precision: they only rank the candidates. Differences are computed in double precision. */
-KFE_BODY int64_t partner(const kfe_i_partner_search *search, int64_t count, float *restrict gain)
+/* Gains are in single precision: they only order the candidates. Differences are computed in double precision. */
+KFE_LOOP int64_t partner(const kfe_i_partner_search *search, int64_t count, float *restrict gain)
 {
     const double *restrict residual = search->residual;
     const double *restrict fall = search->fall;
@@ -78,7 +77,7 @@ KFE_BODY int64_t partner(const kfe_i_partner_search *search, int64_t count, floa
     return best < 0 ? -1 : find_gain(gain, best, count);
 }
 
-KFE_BODY void step_residuals(double *restrict residual, double step, const float *restrict first,
+KFE_LOOP void step_residuals(double *restrict residual, double step, const float *restrict first,
                              const float *restrict second, int64_t count)
 {
     for (int64_t t = 0; t < count; t++)
@@ -87,7 +86,7 @@ KFE_BODY void step_residuals(double *restrict residual, double step, const float
 
 enum { TOGETHER = 4, CHUNK = 512 };
 
-KFE_BODY void add_four(const double *weights, const float *const *rows, int64_t from, int64_t count,
+KFE_LOOP void add_four(const double *weights, const float *const *rows, int64_t from, int64_t count,
                        double *restrict values)
 {
     const float *restrict a = rows[0] + from;
@@ -103,14 +102,14 @@ KFE_BODY void add_four(const double *weights, const float *const *rows, int64_t 
         values[i] += (u * (double)a[i] + v * (double)b[i]) + (w * (double)c[i] + x * (double)d[i]);
 }
 
-KFE_BODY void add_one(double weight, const float *restrict row, int64_t count, double *restrict values)
+KFE_LOOP void add_one(double weight, const float *restrict row, int64_t count, double *restrict values)
 {
     for (int64_t i = 0; i < count; i++)
         values[i] += weight * (double)row[i];
 }
 
 /* A chunk of values stays in the first-level cache while all rows pass. */
-KFE_BODY void add_rows(const double *weights, const float *const *rows, int64_t row_count, int64_t count,
+KFE_LOOP void add_rows(const double *weights, const float *const *rows, int64_t row_count, int64_t count,
                        double *values)
 {
     for (int64_t from = 0; from < count; from += CHUNK) {
@@ -125,7 +124,7 @@ KFE_BODY void add_rows(const double *weights, const float *const *rows, int64_t 
 
 /* 2^t for −126 ≤ t ≤ 0: the nearest integer goes to the exponent, and the rest, within ½ of 0, to the polynomial of
  * Cephes' exp2f. */
-KFE_BODY float power_of_two(float t)
+KFE_LOOP float power_of_two(float t)
 {
     float whole = (t + 12582912.0F) - 12582912.0F; /* rounds, because of the 23 bits of a float */
     float x = t - whole;
@@ -143,7 +142,7 @@ KFE_BODY float power_of_two(float t)
     return (p * x + 1) * scale.value;
 }
 
-KFE_BODY void gaussian_row(const kfe_i_products *products, float gamma, int64_t count, float *out)
+KFE_LOOP void gaussian_row(const kfe_i_products *products, float gamma, int64_t count, float *out)
 {
     const float *values = products->values;
     const float *norms = products->norms;
@@ -159,71 +158,21 @@ KFE_BODY void gaussian_row(const kfe_i_products *products, float gamma, int64_t 
     }
 }
 
-#if defined(__x86_64__) && !defined(KFE_PORTABLE)
-
-#if defined(__clang__) /* it takes whole registers without being asked, and does not know the word */
-#define KFE_AVX512 __attribute__((target("avx512f,avx512dq,avx512vl")))
-#else
-#define KFE_AVX512 __attribute__((target("avx512f,avx512dq,avx512vl,prefer-vector-width=512")))
-#endif
-#define KFE_AVX2 __attribute__((target("avx2,fma")))
-
-static int has_avx512(void)
-{
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
-}
-
-static int has_avx2(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
-
-/* One function for each instruction set, and the public one that chooses. `give` is return, or nothing for void. */
-#define KFE_CHOOSE(type, give, name, body, parameters, arguments)                                            \
-    KFE_AVX512 static type body##_avx512 parameters                                                          \
-    {                                                                                                        \
-        give body arguments;                                                                                 \
-    }                                                                                                        \
-    KFE_AVX2 static type body##_avx2 parameters                                                              \
-    {                                                                                                        \
-        give body arguments;                                                                                 \
-    }                                                                                                        \
-    type name parameters                                                                                     \
-    {                                                                                                        \
-        if (has_avx512())                                                                                    \
-            give body##_avx512 arguments;                                                                    \
-        else if (has_avx2())                                                                                 \
-            give body##_avx2 arguments;                                                                      \
-        else                                                                                                 \
-            give body arguments;                                                                             \
-    }
-
-#else
-
-#define KFE_CHOOSE(type, give, name, body, parameters, arguments)                                            \
-    type name parameters                                                                                     \
-    {                                                                                                        \
-        give body arguments;                                                                                 \
-    }
-
-#endif
-
-KFE_CHOOSE(kfe_i_extremes, return, kfe_i_find_extremes, extremes,
-           (const double *residual, const double *rise, const double *fall, int64_t count),
-           (residual, rise, fall, count))
-KFE_CHOOSE(int64_t, return, kfe_i_find_value, find_value,
-           (const double *residual, const double *rise, double value, int64_t count),
-           (residual, rise, value, count))
-KFE_CHOOSE(int64_t, return, kfe_i_find_partner, partner,
-           (const kfe_i_partner_search *search, int64_t count, float *gain), (search, count, gain))
-KFE_CHOOSE(void, , kfe_i_step_residuals, step_residuals,
-           (double *residual, double step, const float *first, const float *second, int64_t count),
-           (residual, step, first, second, count))
-KFE_CHOOSE(void, , kfe_i_add_kernel_rows, add_rows,
-           (const double *weights, const float *const *rows, int64_t row_count, int64_t count,
-            double *values),
-           (weights, rows, row_count, count, values))
-KFE_CHOOSE(void, , kfe_i_gaussian_row, gaussian_row,
-           (const kfe_i_products *products, float gamma, int64_t count, float *out),
-           (products, gamma, count, out))
+KFE_CHOOSE_LOOP(kfe_i_extremes, return, kfe_i_find_extremes, extremes,
+                (const double *residual, const double *rise, const double *fall, int64_t count),
+                (residual, rise, fall, count))
+KFE_CHOOSE_LOOP(int64_t, return, kfe_i_find_value, find_value,
+                (const double *residual, const double *rise, double value, int64_t count),
+                (residual, rise, value, count))
+KFE_CHOOSE_LOOP(int64_t, return, kfe_i_find_partner, partner,
+                (const kfe_i_partner_search *search, int64_t count, float *gain), (search, count, gain))
+KFE_CHOOSE_LOOP(void, , kfe_i_step_residuals, step_residuals,
+                (double *residual, double step, const float *first, const float *second, int64_t count),
+                (residual, step, first, second, count))
+KFE_CHOOSE_LOOP(void, , kfe_i_add_kernel_rows, add_rows,
+                (const double *weights, const float *const *rows, int64_t row_count, int64_t count,
+                 double *values),
+                (weights, rows, row_count, count, values))
+KFE_CHOOSE_LOOP(void, , kfe_i_gaussian_row, gaussian_row,
+                (const kfe_i_products *products, float gamma, int64_t count, float *out),
+                (products, gamma, count, out))

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "learn/svm_offset.h"
 
 /* Share of a working set that is new, if there was one before. */
 #define NEW_SHARE 0.5
@@ -288,25 +289,14 @@ void kfe_i_block_choose(kfe_i_block_problem *p, int64_t most)
 
 /* ---- the answer ---- */
 
-/* The mean of −r over free coefficients; without any, the middle of the interval that the others allow. Where these bound
- * it on one side only, that bound. */
 static double offset_of(const kfe_i_block_problem *p)
 {
-    double sum = 0;
-    int64_t inside = 0;
+    kfe_i_svm_offset offset = kfe_i_svm_offset_begin();
 
     for (int64_t t = 0; t < p->variables; t++)
-        if (is_free(p, t)) {
-            sum -= residual_of(p, t);
-            inside++;
-        }
-    if (inside > 0)
-        return sum / (double)inside;
-    if (isinf(p->extremes.highest))
-        return -p->extremes.lowest;
-    if (isinf(p->extremes.lowest))
-        return -p->extremes.highest;
-    return -(p->extremes.highest / 2 + p->extremes.lowest / 2);
+        kfe_i_svm_offset_add(&offset, residual_of(p, t), p->beta[t], kfe_i_lowest_of(p, t),
+                             kfe_i_highest_of(p, t));
+    return kfe_i_svm_offset_end(&offset);
 }
 
 void kfe_i_block_answer(kfe_i_block_problem *p)

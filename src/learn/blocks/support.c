@@ -78,8 +78,9 @@ static kfe_status multiply(const kfe_i_gram *gram, const kfe_i_kernel *kernel, c
     KFE_ALLOC_ZERO(ctx, product, d->count * k);
     copy_rows(beta, d->order, d->support, k, coefficients);
     KFE_TRY(kfe_i_points_gather(ctx, points, d->order, d->support, &support));
-    KFE_ALLOC_ZERO(ctx, work, kfe_i_self_times_work(ctx, kernel, &support, 0, k));
-    KFE_TRY(kfe_i_self_times(ctx, kernel, &support, 0, (kfe_i_vectors){coefficients, k}, product, work));
+    KFE_ALLOC_ZERO(ctx, work, kfe_i_self_times_work(ctx, kernel, &support, k));
+    KFE_TRY(kfe_i_self_times(ctx, &(kfe_i_self_product){kernel, &support, {0, 1}, 0, {coefficients, k}}, 1,
+                             product, work));
     if (others > 0) {
         KFE_TRY(kfe_i_points_gather(ctx, points, d->order + d->support, others, &other));
         kfe_i_free(ctx, work);
@@ -107,7 +108,7 @@ kfe_status kfe_i_support_times(const kfe_i_gram *gram, const double *beta, int64
     division d = {.count = gram->size};
 
     if (!kfe_i_gram_tiles(gram, &kernel, &points) ||
-        kfe_i_ranks(gram->ctx) > 1) /* processes share the tiles */
+        kfe_i_processes(gram->ctx) > 1) /* processes share the tiles */
         return kfe_i_gram_times(gram, beta, k, out);
     KFE_ALLOC(gram->ctx, d.order, d.count);
     divide(beta, k, &d);

@@ -31,10 +31,14 @@
 #include <cblas.h>
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "core/least.h"
 #include "core/memory.h"
 #include "learn/smo/smo_internal.h"
+#include "learn/svm_dual.h"
+#include "learn/svm_offset.h"
 
 /* Replaces a curvature that is not positive; LIBSVM's value. */
 #define TINY_CURVATURE 1e-12
@@ -43,6 +47,8 @@ enum { CHECKPOINT_EVERY = 1024, SHRINK_EVERY_AT_MOST = 1000 };
 /* Updated residuals collect rounding errors: after this many iterations per example they are computed from scratch
  * before the solver ends on them. */
 enum { TRUSTED_ITERATIONS_PER_EXAMPLE = 10 };
+/* After so many pairs per example Newton steps join them, also if the caller has not asked for these. */
+enum { PAIRS_PER_EXAMPLE = 100 };
 /* Share of the memory limit that the column cache may take; the caller needs the rest. */
 #define CACHE_SHARE 0.5
 
@@ -338,7 +344,7 @@ static kfe_status check_in(kfe_i_smo_state *s)
     if (s->done.iterations % CHECKPOINT_EVERY != 0)
         return KFE_OK;
     estimate_rounding(s);
-    return kfe_i_checkpoint(s->ctx, "training an SVM", s->done.iterations, 0);
+    return kfe_i_progress(s->ctx, "training an SVM", s->done.iterations, 0);
 }
 
 kfe_status kfe_i_smo_iterate(kfe_i_smo_state *s, const kfe_i_smo_options *options, int64_t limit,
@@ -349,6 +355,7 @@ kfe_status kfe_i_smo_iterate(kfe_i_smo_state *s, const kfe_i_smo_options *option
 
     for (;;) {
         KFE_TRY(check_in(s));
+        s->newton.steps |= s->newton.index && s->done.iterations > PAIRS_PER_EXAMPLE * s->n;
         *violation = kfe_i_smo_violation(s);
         int at_end =
             *violation <= fmax(options->tolerance, s->rounding) || !moved || s->done.iterations >= limit;
@@ -361,7 +368,7 @@ kfe_status kfe_i_smo_iterate(kfe_i_smo_state *s, const kfe_i_smo_options *option
         }
         if (options->shrinking && s->done.until_shrinking <= 0)
             shrink(s);
-        if (s->newton.index && s->newton.pairs_left-- <= 0) {
+        if (s->newton.steps && s->newton.pairs_left-- <= 0) {
             KFE_TRY(kfe_i_smo_newton(s));
             continue;
         }
@@ -382,23 +389,16 @@ static double dual_objective(const kfe_i_smo_state *s)
     return sum;
 }
 
-/* The mean over free coefficients. Without any, the middle of the interval that the others allow; examples of one sign
- * bound it on one side only, and there the margin is 1. */
 double kfe_i_smo_offset(const kfe_i_smo_state *s)
 {
-    double sum = 0;
-    int64_t inside = 0;
+    kfe_i_svm_offset offset = kfe_i_svm_offset_begin();
 
     for (int64_t i = 0; i < s->n; i++)
-        if (s->moves[i] == (MAY_GO_UP | MAY_GO_DOWN)) {
-            sum -= s->residual[i];
-            inside++;
-        }
-    if (inside > 0)
-        return sum / (double)inside;
-    if (isinf(s->highest_up))
-        return -s->lowest_down;
-    return isinf(s->lowest_down) ? -s->highest_up : -(s->highest_up / 2 + s->lowest_down / 2);
+        if (s->sign[i] > 0)
+            kfe_i_svm_offset_add(&offset, s->residual[i], s->alpha[i], 0, s->upper[i]);
+        else
+            kfe_i_svm_offset_add(&offset, s->residual[i], -s->alpha[i], -s->upper[i], 0);
+    return kfe_i_svm_offset_end(&offset);
 }
 
 /* Primal minus dual: Σ αᵢ(yᵢfᵢ − 1) + Σ upperᵢ·max(0, 1 − yᵢ(fᵢ − offset)), with yᵢfᵢ = 1 − yᵢrᵢ. */
@@ -415,14 +415,11 @@ static double duality_gap(const kfe_i_smo_state *s, double offset)
 
 static void warn_of_violation(const kfe_i_smo_state *s, const kfe_i_smo_options *options, double violation)
 {
-    const char *reason =
-        violation <= s->rounding ? "the kernel values are too large for a smaller one" : "at its limit";
+    char where[96];
 
-    kfe_i_log(s->ctx, KFE_LOG_WARNING,
-              "the SVM stopped after %lld iterations (%s) at a violation of %.3g, above the tolerance of "
-              "%.3g; scale "
-              "the data, lower C or raise the tolerance",
-              (long long)s->done.iterations, reason, violation, options->tolerance);
+    snprintf(where, sizeof where, "a violation of %.3g (accepted: %.3g) after %lld iterations", violation,
+             options->tolerance, (long long)s->done.iterations);
+    kfe_i_svm_warn(s->ctx, options->who, where);
 }
 
 static kfe_status report(const kfe_i_smo_state *s, const kfe_i_smo_options *options, double violation,
@@ -443,7 +440,7 @@ static kfe_status report(const kfe_i_smo_state *s, const kfe_i_smo_options *opti
                               .iterations = s->done.iterations,
                               .row_touches = s->done.row_touches,
                               .converged = violation <= options->tolerance};
-    if (!out->converged && !options->quiet)
+    if (!out->converged && options->who)
         warn_of_violation(s, options, violation);
     return KFE_OK;
 }
@@ -514,10 +511,9 @@ kfe_status kfe_i_smo_solve(kfe_context *ctx, const kfe_i_smo_problem *problem,
     memset(out, 0, sizeof *out);
     KFE_TRY(check(ctx, problem, options, alpha));
     KFE_TRY(begin(&s));
-    if (options->newton)
-        KFE_TRY(kfe_i_smo_newton_open(&s));
+    KFE_TRY(kfe_i_smo_newton_open(&s, kfe_i_least(n, KFE_SMO_FEW_FREE), options->newton));
     if (!options->newton || !kfe_i_smo_newton_applies(&s))
-        KFE_TRY(kfe_i_smo_solve_free(&s, options, limit));
+        KFE_TRY(kfe_i_smo_solve_free(&s, options, kfe_i_least(limit, PAIRS_PER_EXAMPLE * n)));
     KFE_TRY(kfe_i_smo_iterate(&s, options, limit, &violation));
     KFE_TRY(report(&s, options, violation, out));
 cleanup:

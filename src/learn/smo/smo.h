@@ -29,8 +29,9 @@ typedef struct kfe_i_smo_options {
     double tolerance;       /* accepted violation of the optimality conditions; LIBSVM's default is 1e-3 */
     int64_t max_iterations; /* 0: LIBSVM's rule, max(10⁷, 100n) */
     int shrinking;
-    int newton; /* Newton steps between pairs (smo_newton.c), for kernels of few dimensions */
-    int quiet;  /* no warning when the solver does not converge: the caller reports it */
+    int newton; /* Newton steps from the start (smo_newton.c), for kernels of few dimensions; others get them if pairs take long */
+    const char
+        *who; /* whose SVM it is, for a warning when the solver does not converge; NULL: the caller warns */
 } kfe_i_smo_options;
 
 typedef struct kfe_i_smo_result {
@@ -45,9 +46,23 @@ typedef struct kfe_i_smo_result {
 
 /* `alpha` (n) is the start (zeros for a cold one) and the answer. A start from a neighbouring problem is clipped to the
  * box and, where yᵀα ≠ 0, repaired by the smallest change. When C has changed, multiply the start by the same factor,
- * so that coefficients at a bound stay there. The solver warns, with the violation, when it runs out of iterations or
- * of precision. On failure *out is zero and alpha is not an answer. */
+ * so that coefficients at a bound stay there. With
+ * options->who it warns when it runs out of iterations or of precision. On failure *out is zero and alpha is not an answer. */
 kfe_status kfe_i_smo_solve(kfe_context *ctx, const kfe_i_smo_problem *problem,
                            const kfe_i_smo_options *options, double *alpha, kfe_i_smo_result *out);
+
+/* A working set of a larger problem, in which the other coefficients stay as they are. */
+typedef struct kfe_i_smo_block {
+    int64_t count;
+    const double *kernel;     /* count × count */
+    const double *sign;       /* +1 or −1 */
+    const double *upper;      /* 0: this coefficient stays 0 */
+    double *alpha, *residual; /* within the box, and target − f: the start, and the answer */
+} kfe_i_smo_block;
+
+/* Iterates with Newton steps until the violation is within the tolerance or within rounding, or after max_iterations (which
+ * must be given). *iterations 0: nothing can move. */
+kfe_status kfe_i_smo_solve_block(kfe_context *ctx, const kfe_i_smo_block *block,
+                                 const kfe_i_smo_options *options, kfe_i_smo_work *work, int64_t *iterations);
 
 #endif

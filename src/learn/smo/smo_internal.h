@@ -26,8 +26,10 @@ typedef struct kfe_i_smo_rows {
 
 /* Workspace of Newton steps. */
 typedef struct kfe_i_smo_newton_work {
-    int64_t *index; /* the free coefficients; NULL: no Newton steps */
+    int steps;      /* 0: pairs only */
+    int64_t *index; /* the free coefficients */
     double *values;
+    int64_t most;       /* with more free coefficients there are none */
     int64_t pairs_left; /* pairs until the next Newton step */
 } kfe_i_smo_newton_work;
 
@@ -79,7 +81,11 @@ double kfe_i_smo_offset(const kfe_i_smo_state *s);
 kfe_status kfe_i_smo_iterate(kfe_i_smo_state *s, const kfe_i_smo_options *options, int64_t limit,
                              double *violation);
 
-kfe_status kfe_i_smo_newton_open(kfe_i_smo_state *s);
+/* Gets memory for Newton steps, which are made while there are up to `most` free coefficients: at once, or when pairs alone have
+ * taken long. */
+kfe_status kfe_i_smo_newton_open(kfe_i_smo_state *s, int64_t most, int at_once);
+/* Enough for kernels of few dimensions, whose free coefficients are few. */
+enum { KFE_SMO_FEW_FREE = 128 };
 /* Whether there are free coefficients, and not too many for a Newton step. */
 int kfe_i_smo_newton_applies(kfe_i_smo_state *s);
 /* Newton steps on the active free coefficients (smo_newton.c). */

@@ -17,25 +17,27 @@
  * many steps to balance them; a Newton step on k of them takes k³/3 + k·n operations.
  */
 #include <cblas.h>
+#include <lapacke.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "learn/smo/smo_internal.h"
 
-enum { MOST_FREE = 128 };
+/* Cholesky factors of a larger order are LAPACK's. */
+enum { SMALL_FACTOR = 64 };
 /* Pairs between Newton steps take about as long as the steps; at least so many are made. */
 enum { PAIRS_AT_LEAST = 2, OPERATIONS_PER_PAIR = 64 };
 /* The ridge, relative to the largest diagonal entry of G_II. */
 #define KFE_NEWTON_RIDGE 1e-10
 
-kfe_status kfe_i_smo_newton_open(kfe_i_smo_state *s)
+kfe_status kfe_i_smo_newton_open(kfe_i_smo_state *s, int64_t most, int at_once)
 {
     kfe_status status = KFE_OK;
 
-    KFE_GROW(s->ctx, s->work->newton, s->work->newton_count, (MOST_FREE + 3) * MOST_FREE);
-    s->newton.values = s->work->newton;
-    s->newton.index = (int64_t *)(s->newton.values + (MOST_FREE + 2) * MOST_FREE);
+    KFE_GROW(s->ctx, s->work->newton, s->work->newton_count, (most + 3) * most);
+    s->newton = (kfe_i_smo_newton_work){.values = s->work->newton, .most = most, .steps = at_once};
+    s->newton.index = (int64_t *)(s->newton.values + (most + 2) * most);
 cleanup:
     return status;
 }
@@ -49,7 +51,7 @@ static int64_t find_free(kfe_i_smo_state *s)
         int64_t t = s->active[a];
         if (s->moves[t] != (MAY_GO_UP | MAY_GO_DOWN))
             continue;
-        if (k == MOST_FREE)
+        if (k == s->newton.most)
             return 0;
         s->newton.index[k++] = t;
     }
@@ -64,6 +66,8 @@ int kfe_i_smo_newton_applies(kfe_i_smo_state *s)
 /* Replaces the lower half of a (k × k, rows `stride` apart) by its Cholesky factor; returns 0 if it has none. */
 static int factorise(int64_t k, double *a, int64_t stride)
 {
+    if (k > SMALL_FACTOR) /* the lower half by rows is the upper half by columns */
+        return LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)k, a, (lapack_int)stride) == 0;
     for (int64_t i = 0; i < k; i++)
         for (int64_t j = 0; j <= i; j++) {
             double left = a[i * stride + j];

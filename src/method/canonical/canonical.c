@@ -9,8 +9,9 @@
 
 #include "core/invariant.h"
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
 #include "gram/form/landmarks.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 #include "method/shared/targets.h"
 
 enum { DEFAULT_DIM = 10 };
@@ -27,9 +28,12 @@ typedef struct view_part {
 typedef struct canonical {
     kfe_context *ctx;
     const char *method;
-    const kfe_i_problem *problem;
+    kfe_i_canonical_rule rule;
+    const kfe_i_fit_source *source;
     const kfe_i_canonical_settings *settings;
-    int64_t n, count; /* examples, views */
+    kfe_i_arena memory;
+    const double *roots; /* of the weights of the examples; NULL: ones */
+    int64_t n, count;    /* examples, views */
     view_part *views;
     kfe_i_canonical_part *parts; /* the views and, if there is one view, the target */
     int64_t part_count, total;
@@ -46,19 +50,8 @@ static void canonical_free(canonical *c)
         kfe_i_factor_free(&c->views[v].factor);
         kfe_i_gram_free(c->views[v].weighted);
         kfe_i_gram_free(c->views[v].plain);
-        kfe_i_free(c->ctx, c->views[v].coefficients);
-        kfe_i_free(c->ctx, c->views[v].offset);
     }
-    if (c->parts && c->part_count > c->count) { /* the target's belong to the part */
-        kfe_i_free(c->ctx, c->parts[c->count].values);
-        kfe_i_free(c->ctx, c->parts[c->count].vectors);
-    }
-    kfe_i_free(c->ctx, c->views);
-    kfe_i_free(c->ctx, c->parts);
-    kfe_i_free(c->ctx, c->landmarks);
-    kfe_i_free(c->ctx, c->values);
-    kfe_i_free(c->ctx, c->directions);
-    kfe_i_free(c->ctx, c->cross);
+    kfe_i_arena_free(&c->memory);
 }
 
 /* ---- views ---- */
@@ -67,18 +60,21 @@ static void canonical_free(canonical *c)
 static kfe_status divide_kernels(canonical *c)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_kernel_list *all = c->problem->kernels;
+    const kfe_i_kernel_list *all = c->source->kernels;
 
-    c->count = c->problem->view_count;
-    KFE_ALLOC_ZERO(c->ctx, c->views, c->count);
-    KFE_ALLOC_ZERO(c->ctx, c->parts, c->count + 1);
+    KFE_TAKE_ZERO(&c->memory, c->views, c->source->view_count);
+    c->count = c->part_count = c->source->view_count;
+    KFE_TAKE_ZERO(&c->memory, c->parts, c->count + 1);
     for (int64_t m = 0; m < all->count; m++) {
         kfe_i_kernel_list *own = &c->views[all->items[m].view].kernels;
         if (own->count++ == 0)
             *own = (kfe_i_kernel_list){.ctx = c->ctx, .items = &all->items[m], .count = 1};
         own->capacity = own->count;
     }
-    c->part_count = c->count;
+    for (int64_t v = 0; v < c->count; v++)
+        KFE_TRY(kfe_i_gram_open(c->ctx, &c->views[v].kernels, c->source->views,
+                                c->source->landmarks.count > 0 ? KFE_GRAM_AUTO : c->source->storage,
+                                &c->views[v].plain));
 cleanup:
     return status;
 }
@@ -87,25 +83,22 @@ cleanup:
 static kfe_status choose_landmarks(canonical *c)
 {
     kfe_status status = KFE_OK;
-    int64_t asked = c->problem->landmarks.count;
-    kfe_i_landmark_plan plan = {.count = asked < c->n ? asked : c->n, .rule = c->problem->landmarks.rule};
+    int64_t asked = c->source->landmarks.count;
+    kfe_i_landmark_plan plan = {.count = asked < c->n ? asked : c->n, .rule = c->source->landmarks.rule};
     kfe_i_kernel_list scaled;
     kfe_i_gram *sum = NULL;
 
     kfe_i_kernel_list_init(c->ctx, &scaled);
     if (asked == 0)
         return KFE_OK;
-    KFE_TRY(kfe_i_kernel_list_copy(c->ctx, c->problem->kernels, &scaled));
-    for (int64_t v = 0, m = 0; v < c->count; v++) {
+    KFE_TRY(kfe_i_kernel_list_copy(c->ctx, c->source->kernels, &scaled));
+    for (int64_t m = 0; m < scaled.count; m++) {
         double mean = 0;
-        KFE_TRY(kfe_i_gram_open(c->ctx, &c->views[v].kernels, c->problem->views, KFE_GRAM_AUTO,
-                                &c->views[v].plain));
-        KFE_TRY(kfe_i_gram_mean_diagonal(c->views[v].plain, &mean));
-        for (int64_t own = 0; own < c->views[v].kernels.count; own++, m++)
-            scaled.items[m].common.weight /= mean > 0 ? mean : 1;
+        KFE_TRY(kfe_i_gram_mean_diagonal(c->views[scaled.items[m].view].plain, &mean));
+        scaled.items[m].common.weight /= mean > 0 ? mean : 1;
     }
-    KFE_TRY(kfe_i_gram_open(c->ctx, &scaled, c->problem->views, KFE_GRAM_AUTO, &sum));
-    KFE_ALLOC(c->ctx, c->landmarks, plan.count);
+    KFE_TRY(kfe_i_gram_open(c->ctx, &scaled, c->source->views, KFE_GRAM_AUTO, &sum));
+    KFE_TAKE(&c->memory, c->landmarks, plan.count);
     KFE_TRY(kfe_i_landmarks_choose(sum, &plan, c->landmarks, &c->landmark_count));
 cleanup:
     kfe_i_gram_free(sum);
@@ -113,30 +106,28 @@ cleanup:
     return status;
 }
 
-static kfe_status open_view(canonical *c, int64_t v)
+static kfe_status use_landmarks(const canonical *c, view_part *view)
 {
-    kfe_status status = KFE_OK;
-    view_part *view = &c->views[v];
-    kfe_i_problem own = *c->problem;
     kfe_i_landmark_plan plan = {
-        .count = c->landmark_count, .rule = c->problem->landmarks.rule, .index = c->landmarks};
+        .count = c->landmark_count, .rule = c->source->landmarks.rule, .index = c->landmarks};
     kfe_i_gram *exact = view->plain;
 
     view->plain = NULL;
-    if (!exact)
-        KFE_TRY(kfe_i_gram_open(c->ctx, &view->kernels, c->problem->views,
-                                c->landmarks ? KFE_GRAM_AUTO : c->problem->storage, &exact));
-    if (c->landmarks) {
-        status = kfe_i_gram_landmarks(c->ctx, exact, &plan, c->problem->storage, &view->plain);
-        exact = NULL;
-        KFE_TRY(status);
-    } else {
-        view->plain = exact;
-        exact = NULL;
-    }
-    if (c->problem->roots)
-        KFE_TRY(kfe_i_gram_weighted(c->ctx, view->plain, c->problem->roots, &view->weighted));
-    own.gram = view->weighted ? view->weighted : view->plain;
+    return kfe_i_gram_landmarks(c->ctx, exact, &plan, c->source->storage, &view->plain);
+}
+
+static kfe_status factor_view(canonical *c, int64_t v)
+{
+    kfe_status status = KFE_OK;
+    view_part *view = &c->views[v];
+    kfe_i_fit_source own = *c->source;
+
+    if (c->landmarks)
+        KFE_TRY(use_landmarks(c, view));
+    if (c->roots)
+        KFE_TRY(kfe_i_gram_weighted(c->ctx, view->plain, c->roots, &view->weighted));
+    kfe_i_operator op = {.gram = view->weighted ? view->weighted : view->plain};
+    own.op = &op;
     own.kernels = &view->kernels;
     KFE_TRY(kfe_i_factor_kernel(c->ctx, c->method, &own, c->settings->rank, &view->factor));
     kfe_i_free(c->ctx, view->factor.points); /* vectors and values give them */
@@ -144,44 +135,27 @@ static kfe_status open_view(canonical *c, int64_t v)
     c->parts[v] = (kfe_i_canonical_part){
         .rank = view->factor.rank, .values = view->factor.values, .vectors = view->factor.vectors};
 cleanup:
-    kfe_i_gram_free(exact);
     return status;
 }
 
-/* Y = UΛ^(1/2)Vᵀ, from the eigenvectors of YᵀY. */
+/* The targets by their singular vectors. */
 static kfe_status open_target(canonical *c)
 {
     kfe_status status = KFE_OK;
-    kfe_i_canonical_part *part = &c->parts[c->count];
+    kfe_i_canonical_part *part = &c->parts[c->part_count++];
     double *y = NULL;
-    double *products = NULL;
-    double *right = NULL;
     int64_t columns = 0;
     double unit = 1;
 
-    KFE_TRY(kfe_i_centred_targets(c->ctx, c->problem->target, &y, &columns, &unit));
+    KFE_TRY(kfe_i_centred_targets(c->ctx, c->source->target, &y, &columns, &unit));
     assert(columns > 0); /* the spec was checked */
-    c->part_count = c->count + 1;
     part->plain = 1;
-    KFE_ALLOC(c->ctx, products, columns * columns);
-    KFE_ALLOC(c->ctx, right, columns * columns);
-    KFE_ALLOC(c->ctx, part->values, columns);
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)columns, (blasint)columns, (blasint)c->n, 1,
-                y, (blasint)columns, y, (blasint)columns, 0, products, (blasint)columns);
-    KFE_TRY(kfe_i_symmetric_eigen(c->ctx, columns, products, columns, part->values, right));
-    while (part->rank < columns && part->values[part->rank] > KFE_CANONICAL_LEAST * part->values[0])
-        part->rank++;
-    for (int64_t i = 0; i < columns; i++)
-        for (int64_t j = 0; j < part->rank; j++)
-            right[i * columns + j] /= sqrt(part->values[j]);
-    KFE_ALLOC(c->ctx, part->vectors, c->n * part->rank);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)c->n, (blasint)part->rank,
-                (blasint)columns, 1, y, (blasint)columns, right, (blasint)columns, 0, part->vectors,
-                (blasint)part->rank);
+    KFE_TAKE(&c->memory, part->values, columns);
+    KFE_TAKE(&c->memory, part->vectors, c->n * columns);
+    KFE_TRY(kfe_i_left_vectors(c->ctx, c->n, columns, y, columns, KFE_CANONICAL_LEAST, part->values,
+                               part->vectors, &part->rank));
 cleanup:
     kfe_i_free(c->ctx, y);
-    kfe_i_free(c->ctx, products);
-    kfe_i_free(c->ctx, right);
     return status;
 }
 
@@ -194,8 +168,8 @@ static kfe_status open_parts(canonical *c)
         KFE_TRY(open_target(c));
     KFE_TRY(choose_landmarks(c));
     for (int64_t v = 0; v < c->count; v++) {
-        KFE_TRY(kfe_i_checkpoint(c->ctx, "factoring the kernels of the views", v, c->count));
-        KFE_TRY(open_view(c, v));
+        KFE_TRY(kfe_i_progress(c->ctx, "factoring the kernels of the views", v, c->count));
+        KFE_TRY(factor_view(c, v));
     }
     for (int64_t v = 0; v < c->part_count; v++)
         c->total += c->parts[v].rank;
@@ -205,52 +179,36 @@ cleanup:
 
 /* ---- directions ---- */
 
-/* Counts the features that the views share, at most `most`. */
-static int64_t shared_features(const canonical *c, kfe_i_canonical_rule rule, int64_t most)
-{
-    /* A direction of one view alone has the eigenvalue 0, or 1 at most where its own block counts. */
-    double least = rule == KFE_CANONICAL_PAIRS ? KFE_CANONICAL_LEAST : 0;
-    int64_t found = 0;
-
-    while (found < most && c->values[found] > least)
-        found++;
-    return found;
-}
-
-static kfe_status find_directions(canonical *c, kfe_i_canonical_rule rule, kfe_i_canonical_job *job)
+static kfe_status find_directions(canonical *c, kfe_i_canonical_job *job)
 {
     kfe_status status = KFE_OK;
     int64_t most = kfe_i_canonical_most(c->parts, c->part_count);
     int64_t asked = c->settings->dim > 0 ? c->settings->dim : most < DEFAULT_DIM ? most : DEFAULT_DIM;
-    double *kept = NULL;
 
     most = kfe_i_clamp_dim(c->ctx, c->method, asked, most, "the views have no more dimensions in common");
     KFE_TRY(kfe_i_check_memory(c->ctx, 16.0 * (double)c->total * (double)c->total,
                                "the products of the views", "use a smaller {rank}, or raise {memory}"));
-    KFE_ALLOC(c->ctx, c->cross, c->total * c->total);
-    KFE_ALLOC(c->ctx, c->values, most);
-    KFE_ALLOC(c->ctx, c->directions, c->total * most);
+    KFE_TAKE(&c->memory, c->cross, c->total * c->total);
+    KFE_TAKE(&c->memory, c->values, most);
+    KFE_TAKE(&c->memory, c->directions, c->total * most);
     kfe_i_canonical_cross(c->parts, c->part_count, c->n, c->cross);
     c->ridge = c->settings->ridge;
     if (c->ridge < 0)
-        KFE_TRY(kfe_i_canonical_choose_ridge(c->ctx, rule, c->parts, c->part_count, c->n, c->problem->roots,
-                                             most, &c->ridge));
+        KFE_TRY(kfe_i_canonical_choose_ridge(c->ctx, c->rule, c->parts, c->part_count, c->n, c->roots,
+                                             c->source->target->keys, most, &c->ridge));
     *job = (kfe_i_canonical_job){.ctx = c->ctx,
-                                 .rule = rule,
+                                 .rule = c->rule,
                                  .parts = c->parts,
                                  .count = c->part_count,
                                  .total = c->total,
                                  .cross = c->cross,
                                  .ridge = c->ridge};
     KFE_TRY(kfe_i_canonical_solve(job, most, c->values, c->directions));
-    c->dim = shared_features(c, rule, most);
+    /* A direction of one view alone has the eigenvalue 0, or at most 1 where its own block counts. */
+    c->dim = kfe_i_count_above(most, c->values, c->rule == KFE_CANONICAL_PAIRS ? KFE_CANONICAL_LEAST : 0);
     if (c->dim == 0)
         KFE_FAIL(c->ctx, KFE_EINPUT, "%s: the views have nothing in common", c->method);
-    KFE_ALLOC(c->ctx, kept, c->total * c->dim);
-    for (int64_t i = 0; i < c->total; i++)
-        memcpy(kept + i * c->dim, c->directions + i * most, (size_t)c->dim * sizeof *kept);
-    kfe_i_free(c->ctx, c->directions);
-    c->directions = kept;
+    kfe_i_copy_block(c->total, c->dim, c->directions, most, c->directions, c->dim);
 cleanup:
     return status;
 }
@@ -261,51 +219,45 @@ cleanup:
 static kfe_status move_to_landmarks(const canonical *c, const view_part *view, const double *a, double *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_landmark_info info;
-    int64_t *place = NULL;
-    double *moved = NULL;
+    kfe_i_arena memory = {.ctx = c->ctx};
+    kfe_i_landmark_info info = kfe_i_landmarks_of(view->plain);
+    int64_t *place;
+    double *moved;
 
-    kfe_i_gram_has_landmarks(view->plain, &info);
-    KFE_ALLOC(c->ctx, place, c->n);
-    KFE_ALLOC(c->ctx, moved, info.count * c->dim);
+    KFE_TAKE(&memory, place, c->n);
+    KFE_TAKE(&memory, moved, info.count * c->dim);
     KFE_TRY(kfe_i_landmark_coefficients(view->plain, NULL, c->n, a, c->dim, moved));
     for (int64_t l = 0; l < c->landmark_count; l++)
         place[c->landmarks[l]] = l;
-    memset(out, 0, (size_t)(c->landmark_count * c->dim) * sizeof *out);
     for (int64_t l = 0; l < info.count; l++) /* a view may need fewer of them */
         memcpy(out + place[info.index[l]] * c->dim, moved + l * c->dim, (size_t)c->dim * sizeof *out);
 cleanup:
-    kfe_i_free(c->ctx, place);
-    kfe_i_free(c->ctx, moved);
+    kfe_i_arena_free(&memory);
     return status;
 }
 
 /* The features of one view, of length 1 in the sum over all examples, times the root of their number. */
-static kfe_status make_coefficients(canonical *c, int64_t v, const double *directions)
+static kfe_status make_coefficients(canonical *c, int64_t v, double *directions)
 {
     kfe_status status = KFE_OK;
     view_part *view = &c->views[v];
     double scale = sqrt(kfe_i_gram_mass(view->weighted ? view->weighted : view->plain));
-    double *scaled = NULL;
     kfe_i_solution alone = {0};
 
-    KFE_ALLOC(c->ctx, scaled, view->factor.rank * c->dim);
-    for (int64_t i = 0; i < view->factor.rank * c->dim; i++)
-        scaled[i] = scale * directions[i];
-    KFE_TRY(kfe_i_factor_solution(&view->factor, scaled, c->dim, &alone));
-    for (int64_t i = 0; c->problem->roots && i < c->n; i++)
-        cblas_dscal((blasint)c->dim, c->problem->roots[i], alone.coefficients + i * c->dim, 1);
-    view->offset = alone.offset;
+    KFE_TRY(kfe_i_factor_solution(&view->factor, directions, c->dim, &alone));
+    kfe_i_scale_rows(c->n, c->dim, c->roots, alone.coefficients);
+    cblas_dscal((blasint)(c->n * c->dim), scale, alone.coefficients, 1);
+    cblas_dscal((blasint)c->dim, scale, alone.offset, 1);
+    view->offset = kfe_i_arena_add(&c->memory, alone.offset);
     alone.offset = NULL;
     if (c->landmarks) {
-        KFE_ALLOC(c->ctx, view->coefficients, c->landmark_count * c->dim);
+        KFE_TAKE_ZERO(&c->memory, view->coefficients, c->landmark_count * c->dim);
         KFE_TRY(move_to_landmarks(c, view, alone.coefficients, view->coefficients));
     } else {
-        view->coefficients = alone.coefficients;
+        view->coefficients = kfe_i_arena_add(&c->memory, alone.coefficients);
         alone.coefficients = NULL;
     }
 cleanup:
-    kfe_i_free(c->ctx, scaled);
     kfe_i_solution_free(&alone);
     return status;
 }
@@ -318,20 +270,20 @@ typedef struct arrangement {
     double *share; /* dim of a view: factors of the features in the joint ones */
 } arrangement;
 
-static kfe_status arrange(const canonical *c, kfe_i_canonical_rule rule, arrangement *out)
+static kfe_status arrange(canonical *c, arrangement *out)
 {
     kfe_status status = KFE_OK;
     const char *text = c->settings->features;
 
     *out = (arrangement){.dim = c->dim, .only = -1, .is_joint = strcmp(text, "joint") == 0};
-    KFE_ALLOC(c->ctx, out->share, c->dim);
+    KFE_TAKE(&c->memory, out->share, c->dim);
     for (int64_t j = 0; j < c->dim; j++)
-        out->share[j] = !out->is_joint || c->count == 1 ? 1
-                        : rule == KFE_CANONICAL_SHARED  ? 1 / c->values[j]
-                                                        : 1 / (double)c->count;
+        out->share[j] = !out->is_joint || c->count == 1   ? 1
+                        : c->rule == KFE_CANONICAL_SHARED ? 1 / c->values[j]
+                                                          : 1 / (double)c->count;
     if (strcmp(text, "all") == 0)
         out->dim = c->count * c->dim;
-    else if (!out->is_joint && (out->only = kfe_i_problem_find_view(c->problem, text)) < 0)
+    else if (!out->is_joint && (out->only = kfe_i_find_view(c->source, text)) < 0)
         KFE_FAIL(
             c->ctx, KFE_EINVAL,
             "method %s: there is no view '%s' for {features}; write joint, all, the name of a view, or its "
@@ -371,14 +323,14 @@ static void fix_signs(const canonical *c)
     }
 }
 
-static kfe_status make_solution(canonical *c, kfe_i_canonical_rule rule, kfe_i_solution *out)
+static kfe_status make_solution(canonical *c, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    const double *directions = c->directions;
+    double *directions = c->directions;
     arrangement to = {0};
 
     c->support = c->landmarks ? c->landmark_count : c->n;
-    KFE_TRY(arrange(c, rule, &to));
+    KFE_TRY(arrange(c, &to));
     for (int64_t v = 0; v < c->count; directions += c->parts[v++].rank * c->dim)
         KFE_TRY(make_coefficients(c, v, directions));
     fix_signs(c);
@@ -387,11 +339,10 @@ static kfe_status make_solution(canonical *c, kfe_i_canonical_rule rule, kfe_i_s
     for (int64_t v = 0; v < c->count; v++)
         place_view(c, &to, v, out);
     if (c->landmarks) {
-        out->index = c->landmarks;
-        c->landmarks = NULL;
+        KFE_ALLOC(c->ctx, out->index, c->landmark_count);
+        memcpy(out->index, c->landmarks, (size_t)c->landmark_count * sizeof *out->index);
     }
 cleanup:
-    kfe_i_free(c->ctx, to.share);
     return status;
 }
 
@@ -401,14 +352,13 @@ cleanup:
 static kfe_status record_landmarks(const canonical *c, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_landmark_info info;
     int64_t rank = 0;
     double left = 0;
 
     if (c->landmark_count == 0)
         return KFE_OK;
     for (int64_t v = 0; v < c->count; v++) {
-        kfe_i_gram_has_landmarks(c->views[v].plain, &info);
+        kfe_i_landmark_info info = kfe_i_landmarks_of(c->views[v].plain);
         rank = info.rank > rank ? info.rank : rank;
         left = fmax(left, info.left);
     }
@@ -417,14 +367,13 @@ cleanup:
     return status;
 }
 
-static kfe_status record(const canonical *c, const kfe_i_canonical_job *job, kfe_i_solution *out)
+static kfe_status record(canonical *c, const kfe_i_canonical_job *job, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    double *pairs = NULL;
-    double *views = NULL;
+    double *pairs, *views;
 
-    KFE_ALLOC(c->ctx, pairs, c->dim);
-    KFE_ALLOC(c->ctx, views, c->part_count * c->dim);
+    KFE_TAKE(&c->memory, pairs, c->dim);
+    KFE_TAKE(&c->memory, views, c->part_count * c->dim);
     KFE_TRY(kfe_i_canonical_correlations(job, c->dim, c->directions, pairs, views));
     KFE_TRY(kfe_i_solution_record(out, "correlations", pairs, c->dim));
     KFE_TRY(kfe_i_solution_record(out, "view-correlations", views, c->count * c->dim));
@@ -432,23 +381,27 @@ static kfe_status record(const canonical *c, const kfe_i_canonical_job *job, kfe
     KFE_TRY(kfe_i_solution_record(out, "ridge", &c->ridge, 1));
     KFE_TRY(record_landmarks(c, out));
 cleanup:
-    kfe_i_free(c->ctx, pairs);
-    kfe_i_free(c->ctx, views);
     return status;
 }
 
 kfe_status kfe_i_canonical_fit(kfe_context *ctx, const char *method, kfe_i_canonical_rule rule,
-                               const kfe_i_problem *problem, const kfe_i_canonical_settings *settings,
+                               const kfe_i_fit_source *source, const kfe_i_canonical_settings *settings,
                                kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    canonical c = {.ctx = ctx, .method = method, .problem = problem, .settings = settings};
+    canonical c = {.ctx = ctx,
+                   .method = method,
+                   .rule = rule,
+                   .source = source,
+                   .settings = settings,
+                   .memory = {.ctx = ctx}};
     kfe_i_canonical_job job;
 
-    c.n = problem->views[0].rows;
+    c.n = source->views[0].rows;
+    KFE_TRY(kfe_i_ask_roots(ctx, source, &c.roots));
     KFE_TRY(open_parts(&c));
-    KFE_TRY(find_directions(&c, rule, &job));
-    KFE_TRY(make_solution(&c, rule, out));
+    KFE_TRY(find_directions(&c, &job));
+    KFE_TRY(make_solution(&c, out));
     KFE_TRY(record(&c, &job, out));
 cleanup:
     canonical_free(&c);

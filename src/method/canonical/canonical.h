@@ -40,7 +40,7 @@ typedef struct kfe_i_canonical_settings {
         KFE_FACTOR_RANK_ROW(kfe_i_canonical_settings, rank)
 
 kfe_status kfe_i_canonical_fit(kfe_context *ctx, const char *method, kfe_i_canonical_rule rule,
-                               const kfe_i_problem *problem, const kfe_i_canonical_settings *settings,
+                               const kfe_i_fit_source *source, const kfe_i_canonical_settings *settings,
                                kfe_i_solution *out);
 
 /* ---- within the family ---- */
@@ -78,6 +78,7 @@ kfe_status kfe_i_canonical_correlations(const kfe_i_canonical_job *job, int64_t 
 /* ridge=auto for the leading `dim` features. */
 kfe_status kfe_i_canonical_choose_ridge(kfe_context *ctx, kfe_i_canonical_rule rule,
                                         const kfe_i_canonical_part *parts, int64_t count, int64_t n,
-                                        const double *roots, int64_t dim, double *out);
+                                        const double *roots, const kfe_i_row_key *keys, int64_t dim,
+                                        double *out);
 
 #endif

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 #include "method/canonical/canonical.h"
 
 int64_t kfe_i_canonical_most(const kfe_i_canonical_part *parts, int64_t count)
@@ -86,13 +87,12 @@ kfe_status kfe_i_canonical_solve(const kfe_i_canonical_job *job, int64_t dim, do
 {
     kfe_status status = KFE_OK;
     int64_t r = job->total;
-    double *inverse = NULL;
-    double *shrink = NULL;
-    double *matrix = NULL;
+    kfe_i_arena memory = {.ctx = job->ctx};
+    double *inverse, *shrink, *matrix;
 
-    KFE_ALLOC(job->ctx, inverse, r);
-    KFE_ALLOC(job->ctx, shrink, r);
-    KFE_ALLOC(job->ctx, matrix, r * r);
+    KFE_TAKE(&memory, inverse, r);
+    KFE_TAKE(&memory, shrink, r);
+    KFE_TAKE(&memory, matrix, r * r);
     inverse_roots(job, inverse);
     roots_of(job, shrink);
     for (int64_t i = 0; i < r; i++)
@@ -104,9 +104,7 @@ kfe_status kfe_i_canonical_solve(const kfe_i_canonical_job *job, int64_t dim, do
             directions[i * dim + j] *=
                 inverse[i] * sqrt(job->rule == KFE_CANONICAL_PAIRS ? (double)job->count : fmax(0, values[j]));
 cleanup:
-    kfe_i_free(job->ctx, inverse);
-    kfe_i_free(job->ctx, shrink);
-    kfe_i_free(job->ctx, matrix);
+    kfe_i_arena_free(&memory);
     return status;
 }
 
@@ -155,24 +153,20 @@ kfe_status kfe_i_canonical_correlations(const kfe_i_canonical_job *job, int64_t 
 {
     kfe_status status = KFE_OK;
     int64_t r = job->total;
-    double *scaled = NULL;
-    double *work = NULL;
-    double *products = NULL;
+    kfe_i_arena memory = {.ctx = job->ctx};
+    double *scaled, *work, *products;
 
-    KFE_ALLOC(job->ctx, scaled, r * dim);
-    KFE_ALLOC(job->ctx, work, r);
-    KFE_ALLOC(job->ctx, products, job->count * job->count);
+    KFE_TAKE(&memory, scaled, r * dim);
+    KFE_TAKE(&memory, work, r);
+    KFE_TAKE(&memory, products, job->count * job->count);
     roots_of(job, work);
-    for (int64_t i = 0; i < r; i++)
-        for (int64_t j = 0; j < dim; j++)
-            scaled[i * dim + j] = work[i] * directions[i * dim + j];
+    memcpy(scaled, directions, (size_t)(r * dim) * sizeof *scaled);
+    kfe_i_scale_rows(r, dim, work, scaled);
     for (int64_t j = 0; j < dim; j++) {
         products_of(job, scaled, dim, j, work, products);
         pairs[j] = correlate(products, job->count, dim, parts + j);
     }
 cleanup:
-    kfe_i_free(job->ctx, scaled);
-    kfe_i_free(job->ctx, work);
-    kfe_i_free(job->ctx, products);
+    kfe_i_arena_free(&memory);
     return status;
 }

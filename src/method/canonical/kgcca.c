@@ -10,10 +10,10 @@
 
 static const kfe_i_param rows[] = {KFE_CANONICAL_ROWS};
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
-    return kfe_i_canonical_fit(ctx, "kgcca", KFE_CANONICAL_SHARED, problem, settings, out);
+    return kfe_i_canonical_fit(ctx, "kgcca", KFE_CANONICAL_SHARED, source, settings, out);
 }
 
 const kfe_i_method kfe_i_method_kgcca = {
@@ -24,7 +24,6 @@ const kfe_i_method kfe_i_method_kgcca = {
     .flags =
         KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfe_i_canonical_settings),
-    .opens_operators = 1,
-    .compares_views = 1,
+    .uses = kfe_i_use_rows,
     .fit = fit,
 };

@@ -2,16 +2,18 @@
 /*
  * AKDA/QR: KDA/QR with the images φ(m_g) of the input-space centroids m_g in place of the feature-space centroids.
  *
- * The support set is the c centroids m: training takes nc kernel evaluations and a projection c. κ(m, m) = RᵀR,
+ * The support is c synthetic points, the centroids m: training takes nc kernel evaluations and a projection c. κ(m, m) = RᵀR,
  * z(x) = R⁻ᵀκ(m, x), and the rest is that of kda-qr. With a linear kernel the two coincide.
  *
  * Xiong, Ye & Cherkassky (2006), as cited by Wu & Farquhar (2007), section 1, who take c features. Memory O(nc + cd).
  */
 #include <cblas.h>
+#include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
 #include "kernel/expansion.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 #include "method/centroid/centroid.h"
 #include "method/centroid/discriminant.h"
 
@@ -38,107 +40,115 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_input_centroids(kfe_context *ctx, const kfe_i_table *views, int view_count,
-                                 const kfe_i_groups *groups, kfe_i_table *landmarks)
+/* Orthonormal combinations of the images of the points. */
+static kfe_status find_basis(kfe_context *ctx, const kfe_i_kernel_list *kernels, kfe_i_point_basis *out)
 {
     kfe_status status = KFE_OK;
+    int64_t c = out->count;
+    kfe_i_centroids images = {.memory = {.ctx = ctx}, .count = c};
+    double *identity;
 
-    for (int v = 0; v < view_count; v++)
-        KFE_TRY(mean_rows(ctx, &views[v], groups, &landmarks[v]));
+    KFE_TAKE_ZERO(&images.memory, identity, c * c);
+    KFE_TAKE(&images.memory, images.inner, c * c);
+    kfe_i_add_to_diagonal(c, 1, identity);
+    KFE_TRY(kfe_i_expand(ctx, kernels, out->points, out->points, identity, c, images.inner));
+    KFE_TRY(kfe_i_centroids_orthonormalise(&images, "akda-qr", KFE_RANK_TOLERANCE));
+    out->rank = images.rank;
+    KFE_ALLOC(ctx, out->basis, c * out->rank);
+    memcpy(out->basis, images.basis, (size_t)(c * out->rank) * sizeof *out->basis);
 cleanup:
+    kfe_i_centroids_free(&images);
     return status;
 }
 
-kfe_status kfe_i_input_centroid_basis(kfe_context *ctx, const kfe_i_kernel_list *kernels,
-                                      const kfe_i_table *landmarks, int64_t c, double *basis, int64_t *rank)
+/* The means of the classes in input space. */
+static kfe_status make_points(kfe_context *ctx, const kfe_i_fit_source *source, kfe_i_point_basis *out)
 {
     kfe_status status = KFE_OK;
-    double *identity = NULL;
-    double *inner = NULL;
-    int64_t *kept = NULL;
-
-    KFE_ALLOC_ZERO(ctx, identity, c * c);
-    KFE_ALLOC(ctx, inner, c * c);
-    KFE_ALLOC(ctx, kept, c);
-    for (int64_t g = 0; g < c; g++)
-        identity[g * c + g] = 1;
-    KFE_TRY(kfe_i_expand(ctx, kernels, landmarks, landmarks, identity, c, inner));
-    KFE_TRY(kfe_i_centroids_keep(ctx, "akda-qr", c, inner, KFE_RANK_TOLERANCE, kept, rank));
-    KFE_TRY(kfe_i_centroid_basis(ctx, c, inner, kept, *rank, basis));
-cleanup:
-    kfe_i_free(ctx, identity);
-    kfe_i_free(ctx, inner);
-    kfe_i_free(ctx, kept);
-    return status;
-}
-
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
-                      kfe_i_solution *out)
-{
-    kfe_status status = KFE_OK;
-    int64_t c = problem->target->class_count;
-    int64_t rank = 0;
     kfe_i_groups groups = {0};
-    double *basis = NULL;
-    double *z = NULL;
 
-    KFE_TRY(kfe_i_groups_from_classes(ctx, problem->target, &groups));
-    KFE_ALLOC(ctx, basis, c * c);
-    KFE_ALLOC(ctx, z, groups.rows * c);
-    out->ctx = ctx;
-    KFE_ALLOC_ZERO(ctx, out->landmarks, problem->view_count);
-    out->landmark_views = problem->view_count;
-    KFE_TRY(kfe_i_input_centroids(ctx, problem->views, problem->view_count, &groups, out->landmarks));
-    KFE_TRY(kfe_i_input_centroid_basis(ctx, problem->kernels, out->landmarks, c, basis, &rank));
-    KFE_TRY(kfe_i_expand(ctx, problem->kernels, problem->views, out->landmarks, basis, rank, z));
-    for (int64_t i = 0; i < groups.rows * rank; i++)
-        z[i] *= kfe_i_group_root(&groups, i / rank);
-    kfe_i_discriminant_space space = {.method = "akda-qr",
-                                      .groups = &groups,
-                                      .q = rank,
-                                      .z = z,
-                                      .kind = KFE_SOLUTION_LANDMARKS,
-                                      .rows = c,
-                                      .basis = basis};
-    KFE_TRY(kfe_i_discriminants(ctx, &space, settings, out));
+    *out = (kfe_i_point_basis){.ctx = ctx, .views = source->view_count};
+    KFE_TRY(kfe_i_groups_from_classes(ctx, source->target, &groups));
+    out->count = groups.count;
+    KFE_ALLOC_ZERO(ctx, out->points, source->view_count);
+    for (int v = 0; v < source->view_count; v++)
+        KFE_TRY(mean_rows(ctx, &source->views[v], &groups, &out->points[v]));
+    KFE_TRY(find_basis(ctx, source->kernels, out));
 cleanup:
     kfe_i_groups_free(&groups);
-    kfe_i_free(ctx, basis);
-    kfe_i_free(ctx, z);
+    return status;
+}
+
+static kfe_status fit_rows(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
+                           kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_arena memory = {.ctx = ctx};
+    kfe_i_groups groups = {0};
+    kfe_i_point_basis found = {0};
+    double *z, *between, *within;
+
+    KFE_TRY(kfe_i_groups_from_classes(ctx, source->target, &groups));
+    KFE_TRY(make_points(ctx, source, &found));
+    int64_t q = found.rank;
+    KFE_TAKE(&memory, z, groups.rows * q);
+    KFE_TAKE(&memory, between, q * q);
+    KFE_TAKE(&memory, within, q * q);
+    KFE_TRY(kfe_i_expand(ctx, source->kernels, source->views, found.points, found.basis, q, z));
+    for (int64_t i = 0; i < groups.rows * q; i++)
+        z[i] *= kfe_i_group_root(&groups, i / q);
+    KFE_TRY(kfe_i_scatters(ctx, &groups, z, q, between, within));
+    const kfe_i_discriminant_space space = {.method = "akda-qr",
+                                            .classes = groups.count,
+                                            .q = q,
+                                            .between = between,
+                                            .within = within,
+                                            .kind = KFE_SOLUTION_POINTS,
+                                            .rows = found.count,
+                                            .basis = found.basis};
+    KFE_TRY(kfe_i_discriminants(ctx, &space, settings, out));
+    out->points = found.points;
+    out->point_views = found.views;
+    found.points = NULL;
+cleanup:
+    kfe_i_groups_free(&groups);
+    kfe_i_point_basis_free(&found);
+    kfe_i_arena_free(&memory);
     return status;
 }
 
 /* The summed columns are coordinates in an orthonormal basis of the images of the centroids. */
-static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                            kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    int64_t q = problem->sums->cols;
-    const kfe_i_groups classes = {.ctx = ctx, .count = problem->sums->classes};
-    double *identity = NULL;
-    double *between = NULL;
-    double *within = NULL;
+    kfe_i_arena memory = {.ctx = ctx};
+    int64_t q = source->sums->cols;
+    double *identity, *between, *within;
 
-    KFE_ALLOC_ZERO(ctx, identity, q * q);
-    KFE_ALLOC(ctx, between, q * q);
-    KFE_ALLOC(ctx, within, q * q);
-    for (int64_t j = 0; j < q; j++)
-        identity[j * (q + 1)] = 1;
-    kfe_i_scatters_from_sums(problem->sums, between, within);
+    KFE_TAKE_ZERO(&memory, identity, q * q);
+    KFE_TAKE(&memory, between, q * q);
+    KFE_TAKE(&memory, within, q * q);
+    kfe_i_add_to_diagonal(q, 1, identity);
+    kfe_i_scatters_from_sums(source->sums, between, within);
     const kfe_i_discriminant_space space = {.method = "akda-qr",
-                                            .groups = &classes,
+                                            .classes = source->sums->classes,
                                             .q = q,
-                                            .within = within,
                                             .between = between,
+                                            .within = within,
                                             .kind = KFE_SOLUTION_PRIMAL,
                                             .rows = q,
                                             .basis = identity};
     KFE_TRY(kfe_i_discriminants(ctx, &space, settings, out));
 cleanup:
-    kfe_i_free(ctx, identity);
-    kfe_i_free(ctx, between);
-    kfe_i_free(ctx, within);
+    kfe_i_arena_free(&memory);
     return status;
+}
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
+                      kfe_i_solution *out)
+{
+    return source->sums ? fit_sums(ctx, source, settings, out) : fit_rows(ctx, source, settings, out);
 }
 
 const kfe_i_method kfe_i_method_akda_qr = {
@@ -149,7 +159,7 @@ const kfe_i_method kfe_i_method_akda_qr = {
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kda-qr",
     .params = KFE_PARAM_TABLE(rows, kfe_i_discriminant_settings),
+    .uses = kfe_i_use_sums,
+    .points = make_points,
     .fit = fit,
-    .fit_sums = fit_sums,
-    .marks_centroids = 1,
 };

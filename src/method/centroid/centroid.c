@@ -1,98 +1,120 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dot products of centroids in feature space and an orthonormal basis of their span, for koc, kda-qr and akda-qr. */
+/* Dot products of centroids in feature space, an orthonormal basis of their span, and the coordinates in it. */
 #include "method/centroid/centroid.h"
 
 #include <cblas.h>
 #include <string.h>
 
-#include "core/memory.h"
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
+#include "method/shared/range.h"
 
-kfe_status kfe_i_centroid_products(const kfe_i_gram *gram, const kfe_i_groups *groups, double *inner)
+kfe_status kfe_i_centroids_orthonormalise(kfe_i_centroids *c, const char *method, double tolerance)
 {
-    kfe_status status = kfe_i_gram_group_sums(gram, groups->of, groups->count, inner);
-    int64_t c = groups->count;
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = c->memory.ctx;
+    int64_t n = c->count;
+    double *lower;
 
-    for (int64_t g = 0; status == KFE_OK && g < c; g++)
-        for (int64_t h = 0; h <= g; h++) {
-            /* both triangles from one number: symmetric to the last bit */
-            double mean = (inner[g * c + h] + inner[h * c + g]) / (2 * groups->sizes[g] * groups->sizes[h]);
-            inner[g * c + h] = inner[h * c + g] = mean;
-        }
-    return status;
-}
-
-kfe_status kfe_i_centroids_keep(kfe_context *ctx, const char *method, int64_t count, const double *inner,
-                                double tolerance, int64_t *kept, int64_t *rank)
-{
-    kfe_status status = kfe_i_independent(ctx, count, inner, tolerance, kept, rank);
-
-    if (status == KFE_OK && *rank == 0)
-        return kfe_i_fail(ctx, KFE_EINPUT, "%s: all class centroids are zero in the kernel's feature space",
-                          method);
-    if (status == KFE_OK && *rank < count)
+    KFE_TAKE(&c->memory, c->kept, n);
+    KFE_TRY(kfe_i_independent(ctx, n, c->inner, tolerance, c->kept, &c->rank));
+    if (c->rank == 0)
+        KFE_FAIL(ctx, KFE_EINPUT, "%s: all class centroids are zero in the kernel's feature space", method);
+    if (c->rank < n)
         kfe_i_log(ctx, KFE_LOG_WARNING,
                   "%s: %lld of %lld centroids are linearly dependent on the others and were dropped", method,
-                  (long long)(count - *rank), (long long)count);
-    return status;
-}
-
-kfe_status kfe_i_centroid_basis(kfe_context *ctx, int64_t count, const double *inner, const int64_t *kept,
-                                int64_t rank, double *basis)
-{
-    kfe_status status = KFE_OK;
-    double *lower = NULL;
-
-    KFE_ALLOC(ctx, lower, rank * rank);
-    for (int64_t g = 0; g < rank; g++)
-        for (int64_t h = 0; h < rank; h++)
-            lower[g * rank + h] = inner[kept[g] * count + kept[h]];
-    KFE_TRY(kfe_i_cholesky(ctx, rank, lower, "the matrix of centroid products"));
-    memset(basis, 0, (size_t)(count * rank) * sizeof *basis);
-    for (int64_t g = 0; g < rank; g++)
-        basis[kept[g] * rank + g] = 1;
-    kfe_i_solve_lower_transposed(count, rank, lower, basis);
+                  (long long)(n - c->rank), (long long)n);
+    KFE_TAKE(&c->memory, lower, c->rank * c->rank);
+    KFE_TAKE_ZERO(&c->memory, c->basis, n * c->rank);
+    for (int64_t g = 0; g < c->rank; g++) {
+        c->basis[c->kept[g] * c->rank + g] = 1;
+        for (int64_t h = 0; h < c->rank; h++)
+            lower[g * c->rank + h] = c->inner[c->kept[g] * n + c->kept[h]];
+    }
+    KFE_TRY(kfe_i_cholesky(ctx, c->rank, lower, "the matrix of centroid products"));
+    kfe_i_solve_lower_transposed(n, c->rank, lower, c->basis);
 cleanup:
-    kfe_i_free(ctx, lower);
     return status;
 }
 
-/* ---- from sums ---- */
-
-void kfe_i_centroid_space_free(kfe_i_centroid_space *space)
-{
-    if (!space->ctx)
-        return;
-    kfe_i_free(space->ctx, space->inner);
-    kfe_i_free(space->ctx, space->basis);
-    kfe_i_free(space->ctx, space->kept);
-    memset(space, 0, sizeof *space);
-}
-
-kfe_status kfe_i_centroid_space_make(kfe_context *ctx, const char *method, const kfe_i_sums *sums,
-                                     kfe_i_centroid_space *out)
+/* One pass over the operator, O(n) memory. */
+static kfe_status open_groups(kfe_context *ctx, const char *method, const kfe_i_fit_source *source,
+                              int64_t clusters, kfe_i_centroids *c)
 {
     kfe_status status = KFE_OK;
-    int64_t c = sums->classes;
+    double largest = 0;
+
+    KFE_TRY(kfe_i_ask_gram(ctx, source, &c->gram));
+    KFE_TRY(kfe_i_largest_kernel_value(ctx, method, c->gram, &largest));
+    if (clusters == 1)
+        KFE_TRY(kfe_i_groups_from_classes(ctx, source->target, &c->groups));
+    else
+        KFE_TRY(kfe_i_groups_by_kmeans(ctx, c->gram, source->target, clusters, &c->groups));
+    int64_t n = c->count = c->groups.count;
+    c->sizes = c->groups.sizes;
+    KFE_TAKE(&c->memory, c->inner, n * n);
+    KFE_TRY(kfe_i_gram_group_sums(c->gram, c->groups.of, n, c->inner));
+    for (int64_t g = 0; g < n; g++)
+        for (int64_t h = 0; h <= g; h++) {
+            /* both triangles from one number: symmetric to the last bit */
+            double mean = (c->inner[g * n + h] + c->inner[h * n + g]) / (2 * c->sizes[g] * c->sizes[h]);
+            c->inner[g * n + h] = c->inner[h * n + g] = mean;
+        }
+cleanup:
+    return status;
+}
+
+/* Centroids are rows of class_means. */
+static kfe_status open_sums(const kfe_i_sums *sums, kfe_i_centroids *c)
+{
+    kfe_status status = KFE_OK;
     blasint d = (blasint)sums->cols;
 
-    *out = (kfe_i_centroid_space){.ctx = ctx};
-    KFE_ALLOC(ctx, out->inner, c * c);
-    KFE_ALLOC(ctx, out->basis, c * c);
-    KFE_ALLOC(ctx, out->kept, c);
-    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (blasint)c, d, 1, sums->class_means, d, 0,
-                out->inner, (blasint)c);
-    kfe_i_mirror(c, out->inner);
-    KFE_TRY(kfe_i_centroids_keep(ctx, method, c, out->inner, KFE_RANK_TOLERANCE, out->kept, &out->rank));
-    KFE_TRY(kfe_i_centroid_basis(ctx, c, out->inner, out->kept, out->rank, out->basis));
+    c->sums = sums;
+    c->count = sums->classes;
+    c->sizes = sums->class_rows;
+    KFE_TAKE(&c->memory, c->inner, c->count * c->count);
+    cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (blasint)c->count, d, 1, sums->class_means, d, 0,
+                c->inner, (blasint)c->count);
+    kfe_i_mirror(c->count, c->inner);
 cleanup:
     return status;
 }
 
-void kfe_i_centroid_space_expand(const kfe_i_centroid_space *space, const kfe_i_sums *sums, int64_t dim,
-                                 double *out)
+kfe_status kfe_i_centroids_open(kfe_context *ctx, const char *method, const kfe_i_fit_source *source,
+                                int64_t clusters, kfe_i_centroids *out)
 {
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)sums->cols, (blasint)dim,
-                (blasint)sums->classes, 1, sums->class_means, (blasint)sums->cols, space->basis,
-                (blasint)space->rank, 0, out, (blasint)dim);
+    kfe_status status = KFE_OK;
+
+    *out = (kfe_i_centroids){.memory = {.ctx = ctx}};
+    KFE_TRY(source->sums ? open_sums(source->sums, out) : open_groups(ctx, method, source, clusters, out));
+    KFE_TRY(kfe_i_centroids_orthonormalise(
+        out, method, source->sums ? KFE_RANK_TOLERANCE : kfe_i_gram_rank_tolerance(out->gram)));
+cleanup:
+    return status;
+}
+
+void kfe_i_centroids_free(kfe_i_centroids *c)
+{
+    kfe_i_groups_free(&c->groups);
+    kfe_i_arena_free(&c->memory);
+}
+
+kfe_status kfe_i_centroids_solution(const kfe_i_centroids *c, int64_t dim, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_sums *sums = c->sums;
+    const kfe_i_groups *groups = &c->groups;
+
+    KFE_TRY(kfe_i_solution_begin(c->memory.ctx, sums ? KFE_SOLUTION_PRIMAL : KFE_SOLUTION_DUAL,
+                                 sums ? sums->cols : groups->rows, dim, out));
+    if (sums) /* Cᵀ·basis */
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)sums->cols, (blasint)dim,
+                    (blasint)c->count, 1, sums->class_means, (blasint)sums->cols, c->basis, (blasint)c->rank,
+                    0, out->coefficients, (blasint)dim);
+    for (int64_t i = 0; !sums && i < groups->rows; i++)
+        for (int64_t j = 0; j < dim; j++)
+            out->coefficients[i * dim + j] =
+                kfe_i_group_root(groups, i) * c->basis[groups->of[i] * c->rank + j] / c->sizes[groups->of[i]];
+cleanup:
+    return status;
 }

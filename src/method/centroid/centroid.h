@@ -1,47 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Build an orthonormal basis of the span of centroids in feature space. */
+/* Build an orthonormal basis of the span of centroids in feature space, from their dot products, for koc, kda-qr and akda-qr. */
 #ifndef KFE_METHOD_CENTROID_CENTROID_H
 #define KFE_METHOD_CENTROID_CENTROID_H
 
+#include "core/memory.h"
 #include "method/method.h"
 #include "method/shared/groups.h"
 
-/* inner (count × count) = ⟨centroid g, centroid h⟩: one pass over the operator, O(n) memory. */
-kfe_status kfe_i_centroid_products(const kfe_i_gram *gram, const kfe_i_groups *groups, double *inner);
+typedef struct kfe_i_centroids {
+    kfe_i_arena memory;
+    int64_t count, rank;
+    double *inner; /* count × count: ⟨centroid g, centroid h⟩ */
+    int64_t *kept; /* rank: the centroids that are linearly independent */
+    /* count × rank: coefficients on the centroids C of the orthonormal vectors Q = CR⁻¹, where RᵀR = CᵀC is the Cholesky factorisation of
+     * the kept part of `inner`. Rows of centroids that are not kept are zero. */
+    double *basis;
+    /* What the centroids are those of: groups of examples of an operator, or the classes of sums over rows. */
+    const kfe_i_gram *gram;
+    kfe_i_groups groups;
+    const kfe_i_sums *sums;
+    const double *sizes; /* count: examples, or the sum of their weights */
+} kfe_i_centroids;
 
-/* kept[rank]: the centroids that are linearly independent up to a relative `tolerance`. Warns about the others; KFE_EINPUT
- * if all centroids are zero. Messages begin with `method`. */
-kfe_status kfe_i_centroids_keep(kfe_context *ctx, const char *method, int64_t count, const double *inner,
-                                double tolerance, int64_t *kept, int64_t *rank);
-
-/* basis (count × rank): coefficients on the centroids C of the orthonormal vectors Q = CR⁻¹, where RᵀR = CᵀC is the Cholesky
- * factorisation of the kept part of `inner`. Rows of centroids that are not kept are zero. */
-kfe_status kfe_i_centroid_basis(kfe_context *ctx, int64_t count, const double *inner, const int64_t *kept,
-                                int64_t rank, double *basis);
-
-/* Landmarks of akda-qr: the means of each class in input space. `landmarks`, one table for each view, are zeroed before and freed by the caller also after
- * a failure. basis (classes × classes, of which classes × *rank is used): orthonormal combinations of the landmarks' images. */
-kfe_status kfe_i_input_centroids(kfe_context *ctx, const kfe_i_table *views, int view_count,
-                                 const kfe_i_groups *groups, kfe_i_table *landmarks);
-kfe_status kfe_i_input_centroid_basis(kfe_context *ctx, const kfe_i_kernel_list *kernels,
-                                      const kfe_i_table *landmarks, int64_t classes, double *basis,
-                                      int64_t *rank);
-
-/* The same for centroids that sums over rows give. */
-typedef struct kfe_i_centroid_space {
-    kfe_context *ctx;
-    int64_t rank;
-    double *inner; /* count × count */
-    double *basis; /* count × rank */
-    int64_t *kept; /* rank */
-} kfe_i_centroid_space;
-
-/* Free it also after a failure. */
-kfe_status kfe_i_centroid_space_make(kfe_context *ctx, const char *method, const kfe_i_sums *sums,
-                                     kfe_i_centroid_space *out);
-void kfe_i_centroid_space_free(kfe_i_centroid_space *space);
-/* out (cols × dim) = the first `dim` vectors of the orthonormal basis of the centroids, on the summed columns. */
-void kfe_i_centroid_space_expand(const kfe_i_centroid_space *space, const kfe_i_sums *sums, int64_t dim,
-                                 double *out);
+/* The centroids of the classes, or of so many clusters in each class, which a source of sums does not have. Messages begin with `method`.
+ * Free them also after a failure. */
+kfe_status kfe_i_centroids_open(kfe_context *ctx, const char *method, const kfe_i_fit_source *source,
+                                int64_t clusters, kfe_i_centroids *out);
+void kfe_i_centroids_free(kfe_i_centroids *centroids);
+/* From `inner`: the centroids that are linearly independent up to a relative `tolerance`, with a warning about the others, and the basis.
+ * KFE_EINPUT if all centroids are zero. */
+kfe_status kfe_i_centroids_orthonormalise(kfe_i_centroids *centroids, const char *method, double tolerance);
+/* The coordinates along the first `dim` vectors of the basis: a dual solution on the examples or a primal one on the summed columns. */
+kfe_status kfe_i_centroids_solution(const kfe_i_centroids *centroids, int64_t dim, kfe_i_solution *out);
 
 #endif

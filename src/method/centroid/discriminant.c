@@ -8,26 +8,12 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 
 /* The ridge, as a share of the trace of the total scatter, where the scatter is singular and no ridge was asked for: far
  * below any scatter of data, far above rounding. */
 #define KFE_SCATTER_RIDGE 1e-10
-
-static void group_means(const kfe_i_groups *groups, const double *z, int64_t q, double *means,
-                        double *overall)
-{
-    double mass = kfe_i_groups_mass(groups);
-
-    memset(means, 0, (size_t)(groups->count * q) * sizeof *means);
-    memset(overall, 0, (size_t)q * sizeof *overall);
-    for (int64_t i = 0; i < groups->rows; i++)
-        for (int64_t j = 0; j < q; j++) {
-            double value = kfe_i_group_root(groups, i) * z[i * q + j];
-            means[groups->of[i] * q + j] += value / groups->sizes[groups->of[i]];
-            overall[j] += value / mass;
-        }
-}
 
 /* out += weight · x xᵀ */
 static void add_outer(int64_t q, double weight, const double *x, double *out)
@@ -37,19 +23,25 @@ static void add_outer(int64_t q, double weight, const double *x, double *out)
             out[i * q + j] += weight * x[i] * x[j];
 }
 
-/* Scatter around the group means (within) and of the group means (between). */
-static kfe_status scatters(kfe_context *ctx, const kfe_i_groups *groups, const double *z, int64_t q,
-                           double *between, double *within)
+kfe_status kfe_i_scatters(kfe_context *ctx, const kfe_i_groups *groups, const double *z, int64_t q,
+                          double *between, double *within)
 {
     kfe_status status = KFE_OK;
-    double *means = NULL;
-    double *overall = NULL;
-    double *difference = NULL;
+    kfe_i_arena memory = {.ctx = ctx};
+    double mass = kfe_i_groups_mass(groups);
+    double *means, *overall, *difference;
 
-    KFE_ALLOC(ctx, means, groups->count * q);
-    KFE_ALLOC(ctx, overall, q);
-    KFE_ALLOC(ctx, difference, q);
-    group_means(groups, z, q, means, overall);
+    KFE_TAKE_ZERO(&memory, means, groups->count * q);
+    KFE_TAKE_ZERO(&memory, overall, q);
+    KFE_TAKE(&memory, difference, q);
+    memset(between, 0, (size_t)(q * q) * sizeof *between);
+    memset(within, 0, (size_t)(q * q) * sizeof *within);
+    for (int64_t i = 0; i < groups->rows; i++)
+        for (int64_t j = 0; j < q; j++) {
+            double value = kfe_i_group_root(groups, i) * z[i * q + j];
+            means[groups->of[i] * q + j] += value / groups->sizes[groups->of[i]];
+            overall[j] += value / mass;
+        }
     for (int64_t i = 0; i < groups->rows; i++) {
         for (int64_t j = 0; j < q; j++)
             difference[j] = z[i * q + j] - kfe_i_group_root(groups, i) * means[groups->of[i] * q + j];
@@ -61,19 +53,8 @@ static kfe_status scatters(kfe_context *ctx, const kfe_i_groups *groups, const d
         add_outer(q, groups->sizes[g], difference, between);
     }
 cleanup:
-    kfe_i_free(ctx, means);
-    kfe_i_free(ctx, overall);
-    kfe_i_free(ctx, difference);
+    kfe_i_arena_free(&memory);
     return status;
-}
-
-static double trace(int64_t q, const double *a)
-{
-    double sum = 0;
-
-    for (int64_t i = 0; i < q; i++)
-        sum += a[i * q + i];
-    return sum;
 }
 
 /* Adds `share` of its mean diagonal to the diagonal of the scatter a, or, if that leaves a singular, the least that makes it
@@ -83,14 +64,13 @@ static kfe_status add_ridge(kfe_context *ctx, int64_t q, double share, double to
     kfe_status status = KFE_OK;
     int64_t *kept = NULL;
     int64_t rank = 0;
-    double ridge = share * trace(q, a) / (double)q;
+    double ridge = share * kfe_i_trace(q, a) / (double)q;
 
     KFE_ALLOC(ctx, kept, q);
     KFE_TRY(kfe_i_independent(ctx, q, a, KFE_RANK_TOLERANCE, kept, &rank));
     if (rank < q)
         ridge = fmax(ridge, total > 0 ? KFE_SCATTER_RIDGE * total : 1);
-    for (int64_t i = 0; i < q; i++)
-        a[i * q + i] += ridge;
+    kfe_i_add_to_diagonal(q, ridge, a);
 cleanup:
     kfe_i_free(ctx, kept);
     return status;
@@ -103,25 +83,13 @@ static kfe_status discriminate(kfe_context *ctx, const kfe_i_discriminant_space 
 {
     kfe_status status = KFE_OK;
     int64_t q = space->q;
-    double *between = NULL;
-    double *against = NULL;
+    double total = kfe_i_trace(q, space->between) + kfe_i_trace(q, space->within);
 
-    KFE_ALLOC_ZERO(ctx, between, q * q);
-    KFE_ALLOC_ZERO(ctx, against, q * q);
-    if (space->z) {
-        KFE_TRY(scatters(ctx, space->groups, space->z, q, between, against));
-    } else {
-        memcpy(between, space->between, (size_t)(q * q) * sizeof *between);
-        memcpy(against, space->within, (size_t)(q * q) * sizeof *against);
-    }
-    double total = trace(q, between) + trace(q, against);
     if (settings->scatter == KFE_SCATTER_TOTAL)
-        cblas_daxpy((blasint)(q * q), 1, between, 1, against, 1);
-    KFE_TRY(add_ridge(ctx, q, settings->ridge, total, against));
-    KFE_TRY(kfe_i_generalized_eigen(ctx, q, between, against, ratios, directions));
+        cblas_daxpy((blasint)(q * q), 1, space->between, 1, space->within, 1);
+    KFE_TRY(add_ridge(ctx, q, settings->ridge, total, space->within));
+    KFE_TRY(kfe_i_generalized_eigen(ctx, q, space->between, space->within, ratios, directions));
 cleanup:
-    kfe_i_free(ctx, between);
-    kfe_i_free(ctx, against);
     return status;
 }
 
@@ -130,13 +98,11 @@ cleanup:
 static kfe_status usable_directions(kfe_context *ctx, const kfe_i_discriminant_space *space,
                                     const double *ratios, int64_t *usable)
 {
-    int64_t most = space->q < space->groups->count - 1 ? space->q : space->groups->count - 1;
+    int64_t most = space->q < space->classes - 1 ? space->q : space->classes - 1;
     /* the second term: rounding of the between-class scatter over the smallest ridge */
     double smallest = fmax(KFE_RANK_TOLERANCE, 100 * DBL_EPSILON * ratios[0]);
 
-    *usable = 0;
-    while (*usable < most && ratios[*usable] > smallest)
-        (*usable)++;
+    *usable = kfe_i_count_above(most, ratios, smallest);
     if (*usable == 0)
         return kfe_i_fail(ctx, KFE_EINPUT,
                           "%s: the classes have the same centroid; there is nothing to discriminate",
@@ -174,11 +140,11 @@ kfe_status kfe_i_discriminants(kfe_context *ctx, const kfe_i_discriminant_space 
     kfe_status status = KFE_OK;
     int64_t q = space->q;
     int64_t usable = 0;
-    double *directions = NULL;
-    double *ratios = NULL;
+    kfe_i_arena memory = {.ctx = ctx};
+    double *directions, *ratios;
 
-    KFE_ALLOC(ctx, directions, q * q);
-    KFE_ALLOC(ctx, ratios, q);
+    KFE_TAKE(&memory, directions, q * q);
+    KFE_TAKE(&memory, ratios, q);
     KFE_TRY(discriminate(ctx, space, settings, directions, ratios));
     KFE_TRY(usable_directions(ctx, space, ratios, &usable));
     if (!settings->whiten)
@@ -191,7 +157,6 @@ kfe_status kfe_i_discriminants(kfe_context *ctx, const kfe_i_discriminant_space 
     KFE_TRY(kfe_i_solution_record(out, "scatter-ratios", ratios, dim));
     kfe_i_solution_fix_signs(out);
 cleanup:
-    kfe_i_free(ctx, directions);
-    kfe_i_free(ctx, ratios);
+    kfe_i_arena_free(&memory);
     return status;
 }

@@ -33,17 +33,16 @@ typedef struct kfe_i_discriminant_settings {
 /* The space, and how its basis is written in the solution. */
 typedef struct kfe_i_discriminant_space {
     const char *method; /* begins messages */
-    const kfe_i_groups *groups;
-    int64_t q;
-    const double *z;      /* n × q */
-    const double *within; /* in place of z: the scatters, q × q, of `groups->count` groups */
-    const double *between;
+    int64_t classes, q;
+    double *between, *within; /* scatters, q × q; overwritten */
     kfe_i_solution_kind kind;
     int64_t rows;
     const double *basis; /* rows × q */
 } kfe_i_discriminant_space;
 
-/* between and within (q × q) from the sums of z. */
+/* Scatters of the group means (between) and around them (within), q × q, of the coordinates z (n × q) or from the sums of z. */
+kfe_status kfe_i_scatters(kfe_context *ctx, const kfe_i_groups *groups, const double *z, int64_t q,
+                          double *between, double *within);
 void kfe_i_scatters_from_sums(const kfe_i_sums *z, double *between, double *within);
 
 /* Makes the solution basis·V and records the λ as "scatter-ratios". */

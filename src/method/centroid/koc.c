@@ -13,9 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/memory.h"
 #include "method/centroid/centroid.h"
-#include "method/shared/range.h"
 
 enum { SOLVER_CHOLESKY, SOLVER_MGS };
 
@@ -61,81 +59,32 @@ static void gram_schmidt(int64_t count, const double *inner, const int64_t *kept
     }
 }
 
-static kfe_status make_groups(kfe_context *ctx, const kfe_i_problem *problem, int64_t clusters,
-                              kfe_i_groups *out)
-{
-    if (clusters == 1)
-        return kfe_i_groups_from_classes(ctx, problem->target, out);
-    if (problem->target->weights)
-        return kfe_i_fail(
-            ctx, KFE_EUNSUPPORTED,
-            "koc: examples with weights take one centroid per class; use {clusters-per-class=1}");
-    return kfe_i_groups_by_kmeans(ctx, problem->gram, problem->target, clusters, out);
-}
-
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     const koc_settings *s = settings;
-    kfe_i_groups groups = {0};
-    double *inner = NULL;
-    double *basis = NULL;
-    int64_t *kept = NULL;
-    int64_t rank = 0;
-    double largest = 0;
+    kfe_i_centroids c = {0};
 
-    KFE_TRY(kfe_i_largest_kernel_value(ctx, "koc", problem->gram, &largest));
-    KFE_TRY(make_groups(ctx, problem, s->clusters, &groups));
-    int64_t c = groups.count;
-    KFE_ALLOC(ctx, inner, c * c);
-    KFE_ALLOC(ctx, basis, c * c);
-    KFE_ALLOC(ctx, kept, c);
-    KFE_TRY(kfe_i_centroid_products(problem->gram, &groups, inner));
-    KFE_TRY(
-        kfe_i_centroids_keep(ctx, "koc", c, inner, kfe_i_gram_rank_tolerance(problem->gram), kept, &rank));
+    KFE_TRY(kfe_i_centroids_open(ctx, "koc", source, s->clusters, &c));
     if (s->solver == SOLVER_MGS)
-        gram_schmidt(c, inner, kept, rank, basis);
-    else
-        KFE_TRY(kfe_i_centroid_basis(ctx, c, inner, kept, rank, basis));
-    int64_t dim = kfe_i_clamp_dim(ctx, "koc", s->dim, rank, "there are no more independent centroids");
-    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, groups.rows, dim, out));
-    for (int64_t i = 0; i < groups.rows; i++)
-        for (int64_t j = 0; j < dim; j++)
-            out->coefficients[i * dim + j] =
-                kfe_i_group_root(&groups, i) * basis[groups.of[i] * rank + j] / groups.sizes[groups.of[i]];
-    KFE_TRY(kfe_i_solution_record(out, "centroid-sizes", groups.sizes, c));
+        gram_schmidt(c.count, c.inner, c.kept, c.rank, c.basis);
+    int64_t dim = kfe_i_clamp_dim(ctx, "koc", s->dim, c.rank, "there are no more independent centroids");
+    KFE_TRY(kfe_i_centroids_solution(&c, dim, out));
+    KFE_TRY(kfe_i_solution_record(out, "centroid-sizes", c.sizes, c.count));
 cleanup:
-    kfe_i_groups_free(&groups);
-    kfe_i_free(ctx, inner);
-    kfe_i_free(ctx, basis);
-    kfe_i_free(ctx, kept);
+    kfe_i_centroids_free(&c);
     return status;
 }
 
-/* Centroids C (rows of class_means) give CCᵀ and, with the basis of koc, W = Cᵀ·basis. */
-static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
-                           kfe_i_solution *out)
+static kfe_i_use uses(const void *settings, kfe_i_offer offer, const char **why)
 {
-    kfe_status status = KFE_OK;
     const koc_settings *s = settings;
-    const kfe_i_sums *sums = problem->sums;
-    kfe_i_centroid_space space = {.ctx = ctx};
 
-    if (s->clusters > 1)
-        KFE_FAIL(
-            ctx, KFE_EUNSUPPORTED,
-            "koc: clusters are found by looking at the rows again and again; use {clusters-per-class=1}");
-    KFE_TRY(kfe_i_centroid_space_make(ctx, "koc", sums, &space));
-    if (s->solver == SOLVER_MGS)
-        gram_schmidt(sums->classes, space.inner, space.kept, space.rank, space.basis);
-    int64_t dim = kfe_i_clamp_dim(ctx, "koc", s->dim, space.rank, "there are no more independent centroids");
-    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_PRIMAL, sums->cols, dim, out));
-    kfe_i_centroid_space_expand(&space, sums, dim, out->coefficients);
-    KFE_TRY(kfe_i_solution_record(out, "centroid-sizes", sums->class_rows, sums->classes));
-cleanup:
-    kfe_i_centroid_space_free(&space);
-    return status;
+    if (offer != KFE_OFFER_SUMS || !s || s->clusters == 1)
+        return kfe_i_use_sums(settings, offer, why);
+    *why = "koc: clusters are found by looking at the rows again and again; use {clusters-per-class=1}";
+    return KFE_USE_NOT;
 }
 
 const kfe_i_method kfe_i_method_koc = {
@@ -145,6 +94,6 @@ const kfe_i_method kfe_i_method_koc = {
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING |
              KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, koc_settings),
+    .uses = uses,
     .fit = fit,
-    .fit_sums = fit_sums,
 };

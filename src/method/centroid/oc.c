@@ -10,8 +10,10 @@
  */
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
-#include "method/centroid/centroid.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
+#include "method/method.h"
+#include "method/shared/groups.h"
 
 typedef struct oc_settings {
     int64_t dim;
@@ -21,33 +23,58 @@ static const kfe_i_param rows[] = {
     KFE_DIM_ROW(oc_settings, dim, "number of features; auto: one for each class"),
 };
 
-/* centroids (d × c) = Xᵀ M with M_ig = 1/n_g for examples of class g. */
-static kfe_status class_centroids(kfe_context *ctx, const kfe_i_table *table, const kfe_i_groups *groups,
-                                  double *centroids)
+/* *out (d × c) = Xᵀ M with M_ig = 1/n_g for examples of class g. */
+static kfe_status find_centroids(kfe_i_arena *memory, const kfe_i_fit_source *source, double **out,
+                                 int64_t *d, int64_t *c)
 {
     kfe_status status = KFE_OK;
-    double *means = NULL;
+    const kfe_i_gram *gram = NULL;
+    kfe_i_groups groups = {0};
+    double *members;
 
-    KFE_ALLOC_ZERO(ctx, means, groups->rows * groups->count);
-    for (int64_t i = 0; i < groups->rows; i++)
-        means[i * groups->count + groups->of[i]] = kfe_i_group_root(groups, i) / groups->sizes[groups->of[i]];
-    KFE_TRY(kfe_i_table_transpose_times(ctx, table, means, groups->count, centroids));
+    KFE_TRY(kfe_i_ask_gram(memory->ctx, source, &gram));
+    KFE_TRY(kfe_i_groups_from_classes(memory->ctx, source->target, &groups));
+    *d = kfe_i_gram_factor(gram)->cols;
+    *c = groups.count;
+    KFE_TAKE_ZERO(memory, members, groups.rows * groups.count);
+    KFE_TAKE(memory, *out, *d * *c);
+    for (int64_t i = 0; i < groups.rows; i++)
+        members[i * *c + groups.of[i]] = kfe_i_group_root(&groups, i) / groups.sizes[groups.of[i]];
+    KFE_TRY(kfe_i_table_transpose_times(memory->ctx, kfe_i_gram_factor(gram), members, *c, *out));
 cleanup:
-    kfe_i_free(ctx, means);
+    kfe_i_groups_free(&groups);
     return status;
 }
 
-/* The features of centroids (d × c). */
-static kfe_status fit_centroids(kfe_context *ctx, int64_t d, int64_t c, const double *centroids,
-                                const oc_settings *s, kfe_i_solution *out)
+static kfe_status summed_centroids(kfe_i_arena *memory, const kfe_i_sums *sums, double **out, int64_t *d,
+                                   int64_t *c)
 {
     kfe_status status = KFE_OK;
-    int64_t rank = 0;
-    double *basis = NULL;
-    int64_t *kept = NULL;
 
-    KFE_ALLOC(ctx, basis, d * c);
-    KFE_ALLOC(ctx, kept, c);
+    *d = sums->cols;
+    *c = sums->classes;
+    KFE_TAKE(memory, *out, *d * *c);
+    for (int64_t g = 0; g < *c; g++)
+        for (int64_t j = 0; j < *d; j++)
+            (*out)[j * *c + g] = sums->class_means[g * *d + j];
+cleanup:
+    return status;
+}
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
+                      kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const oc_settings *s = settings;
+    kfe_i_arena memory = {.ctx = ctx};
+    double *centroids, *basis;
+    int64_t d, c, *kept;
+    int64_t rank = 0;
+
+    KFE_TRY(source->sums ? summed_centroids(&memory, source->sums, &centroids, &d, &c)
+                         : find_centroids(&memory, source, &centroids, &d, &c));
+    KFE_TAKE(&memory, basis, d * c);
+    KFE_TAKE(&memory, kept, c);
     /* koc compares squared lengths: the root of its tolerance, so that both find the same rank */
     KFE_TRY(kfe_i_orthonormal_columns(ctx, d, c, centroids, basis, kept, &rank));
     if (rank == 0)
@@ -58,47 +85,9 @@ static kfe_status fit_centroids(kfe_context *ctx, int64_t d, int64_t c, const do
                   (long long)(c - rank), (long long)c);
     int64_t dim = kfe_i_clamp_dim(ctx, "oc", s->dim, rank, "there are no more independent centroids");
     KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_PRIMAL, d, dim, out));
-    for (int64_t i = 0; i < d; i++)
-        for (int64_t j = 0; j < dim; j++)
-            out->coefficients[i * dim + j] = basis[i * rank + j];
+    kfe_i_copy_block(d, dim, basis, rank, out->coefficients, dim);
 cleanup:
-    kfe_i_free(ctx, basis);
-    kfe_i_free(ctx, kept);
-    return status;
-}
-
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
-                      kfe_i_solution *out)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_table *table = kfe_i_gram_factor(problem->gram);
-    kfe_i_groups groups = {0};
-    double *centroids = NULL;
-
-    KFE_TRY(kfe_i_groups_from_classes(ctx, problem->target, &groups));
-    KFE_ALLOC(ctx, centroids, table->cols * groups.count);
-    KFE_TRY(class_centroids(ctx, table, &groups, centroids));
-    KFE_TRY(fit_centroids(ctx, table->cols, groups.count, centroids, settings, out));
-cleanup:
-    kfe_i_groups_free(&groups);
-    kfe_i_free(ctx, centroids);
-    return status;
-}
-
-static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
-                           kfe_i_solution *out)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_sums *sums = problem->sums;
-    double *centroids = NULL;
-
-    KFE_ALLOC(ctx, centroids, sums->cols * sums->classes);
-    for (int64_t g = 0; g < sums->classes; g++)
-        for (int64_t j = 0; j < sums->cols; j++)
-            centroids[j * sums->classes + g] = sums->class_means[g * sums->cols + j];
-    KFE_TRY(fit_centroids(ctx, sums->cols, sums->classes, centroids, settings, out));
-cleanup:
-    kfe_i_free(ctx, centroids);
+    kfe_i_arena_free(&memory);
     return status;
 }
 
@@ -109,6 +98,6 @@ const kfe_i_method kfe_i_method_oc = {
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "koc",
     .params = KFE_PARAM_TABLE(rows, oc_settings),
+    .uses = kfe_i_use_sums,
     .fit = fit,
-    .fit_sums = fit_sums,
 };

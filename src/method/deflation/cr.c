@@ -67,7 +67,7 @@ typedef struct cr_state {
 
 /* ---- principal coordinates ---- */
 
-static kfe_status decompose(kfe_i_deflation *d, const kfe_i_problem *problem, int64_t order, cr_state *s,
+static kfe_status decompose(kfe_i_deflation *d, const kfe_i_gram *gram, int64_t order, cr_state *s,
                             double **matrix)
 {
     kfe_status status = KFE_OK;
@@ -76,8 +76,8 @@ static kfe_status decompose(kfe_i_deflation *d, const kfe_i_problem *problem, in
     if (s->wide) {
         kfe_i_gram *centred = NULL;
         if (d->data.means)
-            KFE_TRY(kfe_i_gram_centred(d->ctx, problem->gram, &centred));
-        status = kfe_i_gram_materialise(centred ? centred : problem->gram, matrix);
+            KFE_TRY(kfe_i_gram_centred(d->ctx, gram, &centred));
+        status = kfe_i_gram_materialise(centred ? centred : gram, matrix);
         kfe_i_gram_free(centred);
         KFE_TRY(status);
     } else {
@@ -99,7 +99,7 @@ static void keep_columns(int64_t order, int64_t rank, double *vectors)
         memmove(vectors + i * rank, vectors + i * order, (size_t)rank * sizeof *vectors);
 }
 
-static kfe_status find_coordinates(kfe_i_deflation *d, const kfe_i_problem *problem, cr_state *s)
+static kfe_status find_coordinates(kfe_i_deflation *d, const kfe_i_gram *gram, cr_state *s)
 {
     kfe_status status = KFE_OK;
     int64_t order = d->rows < d->examples ? d->rows : d->examples;
@@ -111,9 +111,9 @@ static kfe_status find_coordinates(kfe_i_deflation *d, const kfe_i_problem *prob
                                "raise {memory}, or use {alpha=0.5}, which needs no decomposition"));
     KFE_ALLOC(d->ctx, s->roots, order);
     KFE_ALLOC(d->ctx, s->vectors, order * order);
-    KFE_TRY(decompose(d, problem, order, s, &matrix));
+    KFE_TRY(decompose(d, gram, order, s, &matrix));
     if (s->wide) /* centring subtracts from the entries, which are rounded */
-        KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
+        KFE_TRY(kfe_i_gram_rounding(gram, &rounding));
     while (s->rank < order && s->roots[s->rank] > fmax(KFE_RANK_TOLERANCE * s->roots[0], rounding))
         s->rank++;
     keep_columns(order, s->rank, s->vectors);
@@ -124,12 +124,12 @@ cleanup:
     return status;
 }
 
-static kfe_status begin(kfe_i_deflation *d, const kfe_i_problem *problem, cr_state *s)
+static kfe_status begin(kfe_i_deflation *d, const kfe_i_gram *gram, cr_state *s)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = d->ctx;
 
-    KFE_TRY(find_coordinates(d, problem, s));
+    KFE_TRY(find_coordinates(d, gram, s));
     int64_t r = s->rank;
     if (r == 0)
         goto cleanup;
@@ -453,34 +453,33 @@ cleanup:
 
 static const kfe_i_rule rule = {.choose = choose, .after = after};
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     const cr_settings *given = settings;
     kfe_i_deflation_setup setup = {
         .method = "cr", .side = KFE_SIDE_PRIMAL, .center = given->center, .dim = given->dim};
+    const kfe_i_gram *gram = NULL;
     kfe_i_deflation deflation = {0};
     cr_state s = {.alpha = given->alpha};
 
-    KFE_TRY(kfe_i_deflation_begin(ctx, problem, &setup, &deflation));
+    if (source->sums)
+        return kfe_i_stand_in_fit(
+            ctx, source->sums,
+            &(kfe_i_stand_in_job){
+                .fit = fit, .settings = settings, .supervised = 1, .centred = given->center},
+            out);
+    KFE_TRY(kfe_i_ask_gram(ctx, source, &gram));
+    KFE_TRY(kfe_i_deflation_begin(ctx, source, &setup, &deflation));
     if (s.alpha != 0.5)
-        KFE_TRY(begin(&deflation, problem, &s));
+        KFE_TRY(begin(&deflation, gram, &s));
     KFE_TRY(kfe_i_deflation_run(&deflation, &rule, &s));
     KFE_TRY(kfe_i_deflation_solution(&deflation, out));
 cleanup:
     end(ctx, &s);
     kfe_i_deflation_free(&deflation);
     return status;
-}
-
-static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
-                           kfe_i_solution *out)
-{
-    const cr_settings *s = settings;
-    const kfe_i_stand_in_job job = {.fit = fit, .settings = settings, .supervised = 1, .centred = s->center};
-
-    return kfe_i_stand_in_fit(ctx, problem->sums, &job, out);
 }
 
 const kfe_i_method kfe_i_method_cr = {
@@ -491,7 +490,6 @@ const kfe_i_method kfe_i_method_cr = {
         KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kpls",
     .params = KFE_PARAM_TABLE(rows, cr_settings),
+    .uses = kfe_i_prefer_sums,
     .fit = fit,
-    .fit_sums = fit_sums,
-    .faster_from_sums = 1,
 };

@@ -95,7 +95,7 @@ static kfe_status one_iteration(kfe_i_deflation *d, const kfe_i_rule *rule, void
     double *direction = d->directions + d->count * d->rows;
     int has_product = 0;
 
-    KFE_TRY(kfe_i_checkpoint(d->ctx, "extracting features", d->count, d->most));
+    KFE_TRY(kfe_i_progress(d->ctx, "extracting features", d->count, d->most));
     KFE_TRY(rule->choose(d, state, direction, d->work.product, &has_product));
     if (is_zero(d->rows, direction)) {
         d->ended = "nothing more of the target can be explained";
@@ -220,14 +220,14 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_deflation_fit(kfe_context *ctx, const kfe_i_problem *problem,
+kfe_status kfe_i_deflation_fit(kfe_context *ctx, const kfe_i_fit_source *source,
                                const kfe_i_deflation_setup *setup, const kfe_i_rule *rule, void *state,
                                kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_deflation deflation = {0};
 
-    KFE_TRY(kfe_i_deflation_begin(ctx, problem, setup, &deflation));
+    KFE_TRY(kfe_i_deflation_begin(ctx, source, setup, &deflation));
     KFE_TRY(kfe_i_deflation_run(&deflation, rule, state));
     KFE_TRY(kfe_i_deflation_solution(&deflation, out));
 cleanup:

@@ -20,7 +20,7 @@
 #ifndef KFE_METHOD_DEFLATION_DEFLATION_H
 #define KFE_METHOD_DEFLATION_DEFLATION_H
 
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
 #include "method/method.h"
 #include "method/shared/targets.h"
 
@@ -40,7 +40,6 @@ typedef struct kfe_i_deflation_setup {
     int center;
     int64_t dim;      /* 0: auto_dim, or as many as possible */
     int64_t auto_dim; /* 0: 10 */
-    int products; /* primal: the rule sees data and targets through their products only, so a smaller table may stand for them */
 } kfe_i_deflation_setup;
 
 /* The data as something to multiply with (deflation_data.c). */
@@ -52,8 +51,6 @@ typedef struct kfe_i_deflation_data {
     /* primal: the table, its transpose if it is sparse, and the column means to subtract (NULL: none) */
     const kfe_i_table *table, *transposed;
     double *means;
-    kfe_i_table
-        compressed; /* what stands for the table (compress.c); the means are subtracted already. Without rows: nothing */
     double *panels; /* rows × targets for every thread */
 } kfe_i_deflation_data;
 
@@ -76,8 +73,7 @@ typedef struct kfe_i_deflation_limits {
 typedef struct kfe_i_deflation {
     kfe_context *ctx;
     kfe_i_deflation_setup setup;
-    int64_t examples;    /* n, or the rows of the table that stands for them */
-    int64_t all;         /* n */
+    int64_t examples;    /* n */
     int64_t rows;        /* of a direction: d columns (primal) or n examples (dual) */
     const double *roots; /* of the weights of the examples, as in kfe_i_gram; NULL: ones */
     double mass;         /* n, or the sum of the weights */
@@ -112,12 +108,10 @@ typedef struct kfe_i_rule {
 /* The parameters that all rules share. */
 #define KFE_CENTRE_ROW(type, centred)                                                                        \
     KFE_FLAG(type, center, "center", centred, "subtract the mean in feature space")
-#define KFE_DEFLATION_ROWS(type, centred)                                                                    \
-    KFE_DIM_ROW(type, dim, "number of features; auto: 10, or as many as possible"),                          \
-        KFE_CENTRE_ROW(type, centred)
+#define KFE_DEFLATION_ROWS(type, centred) KFE_CHOSEN_DIM_ROW(type, dim, "10"), KFE_CENTRE_ROW(type, centred)
 
 /* The problem must outlive the deflation. Free it also after a failure. */
-kfe_status kfe_i_deflation_begin(kfe_context *ctx, const kfe_i_problem *problem,
+kfe_status kfe_i_deflation_begin(kfe_context *ctx, const kfe_i_fit_source *source,
                                  const kfe_i_deflation_setup *setup, kfe_i_deflation *out);
 void kfe_i_deflation_free(kfe_i_deflation *deflation);
 
@@ -127,10 +121,6 @@ kfe_status kfe_i_deflation_times(const kfe_i_deflation *deflation, const double 
 kfe_status kfe_i_deflation_pull(const kfe_i_deflation *deflation, const double *w, int64_t k, double *out);
 /* w (n × k) ← (I − QQᵀ)w; k is one or at most the number of targets. */
 void kfe_i_deflation_project_out(const kfe_i_deflation *deflation, double *w, int64_t k);
-/* Lets a table of d + targets rows stand for n examples, where that is faster and as accurate (compress.c). */
-kfe_status kfe_i_deflation_compress(kfe_i_deflation *deflation);
-/* The sums from which `most` features of pls are found fastest, by predicted time. */
-kfe_i_sums_choice kfe_i_pls_choose_sums(int64_t rows, int64_t cols, int64_t targets, int64_t most);
 /* Whether a size, such as the covariance of a direction, is rounding error beside that of the first iteration. The first call
  * sets the latter. */
 int kfe_i_deflation_is_spent(kfe_i_deflation *deflation, double size);
@@ -142,7 +132,7 @@ kfe_status kfe_i_deflation_run(kfe_i_deflation *deflation, const kfe_i_rule *rul
  * features, and the kernel evaluations of one projection. */
 kfe_status kfe_i_deflation_solution(kfe_i_deflation *deflation, kfe_i_solution *out);
 /* The whole fit, for rules whose state needs no beginning. */
-kfe_status kfe_i_deflation_fit(kfe_context *ctx, const kfe_i_problem *problem,
+kfe_status kfe_i_deflation_fit(kfe_context *ctx, const kfe_i_fit_source *source,
                                const kfe_i_deflation_setup *setup, const kfe_i_rule *rule, void *state,
                                kfe_i_solution *out);
 

@@ -99,11 +99,6 @@ static void shift_column(int64_t k, int64_t count, const double *x, double sum, 
         a[i * k] -= x ? x[i] * sum : sum;
 }
 
-static int subtracts_means(const kfe_i_deflation *d)
-{
-    return d->data.means && d->data.compressed.rows == 0;
-}
-
 static kfe_status times_primal(const kfe_i_deflation *d, const double *v, int64_t k, double *out)
 {
     kfe_status status = KFE_OK;
@@ -112,7 +107,7 @@ static kfe_status times_primal(const kfe_i_deflation *d, const double *v, int64_
         times_dense(d, v, k, out);
     else
         KFE_TRY(kfe_i_table_times(d->ctx, d->data.table, v, k, out));
-    for (int64_t j = 0; subtracts_means(d) && j < k; j++)
+    for (int64_t j = 0; d->data.means && j < k; j++)
         shift_column(k, d->examples, d->roots,
                      cblas_ddot((blasint)d->rows, v + j, (blasint)k, d->data.means, 1), out + j);
 cleanup:
@@ -127,7 +122,7 @@ static kfe_status pull_primal(const kfe_i_deflation *d, const double *w, int64_t
         pull_dense(d, w, k, out);
     else
         KFE_TRY(kfe_i_table_times(d->ctx, d->data.transposed, w, k, out));
-    for (int64_t j = 0; subtracts_means(d) && j < k; j++) {
+    for (int64_t j = 0; d->data.means && j < k; j++) {
         double sum = 0;
         for (int64_t i = 0; i < d->examples; i++)
             sum += d->roots ? d->roots[i] * w[i * k + j] : w[i * k + j];
@@ -184,39 +179,37 @@ cleanup:
     return status;
 }
 
-static kfe_status begin_primal(kfe_i_deflation *d, const kfe_i_problem *problem)
+static kfe_status begin_primal(kfe_i_deflation *d, const kfe_i_gram *gram)
 {
     kfe_status status = KFE_OK;
     double *norms = d->work.product;
 
     KFE_ALLOC(d->ctx, d->data.panels,
               kfe_context_threads(d->ctx) * d->rows * (d->targets > 1 ? d->targets : 1));
-    KFE_TRY(kfe_i_gram_diagonal(problem->gram, norms));
+    KFE_TRY(kfe_i_gram_diagonal(gram, norms));
     d->limits.dependent = sqrt(DBL_EPSILON);
     for (int64_t i = 0; i < d->examples; i++) /* a sum of n products is usually off by √n·ε */
         d->limits.rounding += 16 * (double)d->examples * DBL_EPSILON * DBL_EPSILON * norms[i];
     if (d->setup.center)
         KFE_TRY(measure_means(d));
-    if (d->setup.products)
-        KFE_TRY(kfe_i_deflation_compress(d));
 cleanup:
     return status;
 }
 
-static kfe_status begin_dual(kfe_i_deflation *d, const kfe_i_problem *problem, double bytes)
+static kfe_status begin_dual(kfe_i_deflation *d, const kfe_i_gram *gram, double bytes)
 {
     kfe_status status = KFE_OK;
     kfe_i_deflation_data *data = &d->data;
 
     if (d->setup.center)
-        KFE_TRY(kfe_i_gram_centred(d->ctx, problem->gram, &data->centred));
-    data->gram = d->setup.center ? data->centred : problem->gram;
+        KFE_TRY(kfe_i_gram_centred(d->ctx, gram, &data->centred));
+    data->gram = d->setup.center ? data->centred : gram;
     if (d->setup.side == KFE_SIDE_DUAL || d->targets > 1) {
-        KFE_TRY(kfe_i_gram_keep(data->gram, bytes, &data->kept));
+        KFE_TRY(kfe_i_gram_keep(data->gram, KFE_KEEP_ANY, bytes, &data->kept));
         data->gram = data->kept.gram;
     }
-    d->limits.dependent = kfe_i_gram_is_single(data->gram) ? KFE_SINGLE_DEPENDENT : sqrt(DBL_EPSILON);
-    KFE_TRY(kfe_i_gram_rounding(data->kept.stored ? data->kept.stored : problem->gram, &d->limits.rounding));
+    d->limits.dependent = data->gram->epsilon > DBL_EPSILON ? KFE_SINGLE_DEPENDENT : sqrt(DBL_EPSILON);
+    KFE_TRY(kfe_i_gram_rounding(data->gram, &d->limits.rounding));
 cleanup:
     return status;
 }
@@ -245,33 +238,36 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_deflation_begin(kfe_context *ctx, const kfe_i_problem *problem,
+kfe_status kfe_i_deflation_begin(kfe_context *ctx, const kfe_i_fit_source *source,
                                  const kfe_i_deflation_setup *setup, kfe_i_deflation *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_deflation *d = out;
-    int64_t n = problem->gram->size;
+    const kfe_i_gram *gram = NULL;
     double largest = 0;
 
-    *d = (kfe_i_deflation){.ctx = ctx, .setup = *setup, .examples = n, .all = n, .rows = n, .unit = 1};
-    d->roots = problem->gram->roots;
-    d->mass = kfe_i_gram_mass(problem->gram);
+    *d = (kfe_i_deflation){.ctx = ctx};
+    KFE_TRY(kfe_i_ask_gram(ctx, source, &gram));
+    int64_t n = gram->size;
+    *d = (kfe_i_deflation){.ctx = ctx, .setup = *setup, .examples = n, .rows = n, .unit = 1};
+    d->roots = gram->roots;
+    d->mass = kfe_i_gram_mass(gram);
     if (setup->side == KFE_SIDE_PRIMAL) {
-        d->data.table = kfe_i_gram_factor(problem->gram);
-        d->data.transposed = kfe_i_gram_factor_transposed(problem->gram);
+        d->data.table = kfe_i_gram_factor(gram);
+        d->data.transposed = kfe_i_gram_factor_transposed(gram);
         d->rows = d->data.table->cols;
     }
     int64_t automatic = setup->auto_dim > 0 ? setup->auto_dim : KFE_DEFLATION_AUTO_DIM;
     d->most = setup->dim > 0 ? setup->dim : automatic;
     d->most = d->most < n ? d->most : n;
     d->most = d->most < d->rows ? d->most : d->rows;
-    KFE_TRY(kfe_i_largest_kernel_value(ctx, setup->method, problem->gram, &largest));
-    KFE_TRY(kfe_i_centred_targets(ctx, problem->target, &d->target, &d->targets, &d->unit));
+    KFE_TRY(kfe_i_largest_kernel_value(ctx, setup->method, gram, &largest));
+    KFE_TRY(kfe_i_centred_targets(ctx, source->target, &d->target, &d->targets, &d->unit));
     double bytes = 8.0 * (double)(n + d->rows) * (double)(2 * d->most + 2 * d->targets + 2);
     KFE_TRY(kfe_i_check_memory(ctx, bytes, "the features and their directions",
                                "lower {dim}, or raise {memory}"));
     KFE_TRY(allocate(d));
-    KFE_TRY(setup->side == KFE_SIDE_PRIMAL ? begin_primal(d, problem) : begin_dual(d, problem, bytes));
+    KFE_TRY(setup->side == KFE_SIDE_PRIMAL ? begin_primal(d, gram) : begin_dual(d, gram, bytes));
 cleanup:
     return status;
 }
@@ -288,7 +284,6 @@ void kfe_i_deflation_free(kfe_i_deflation *d)
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         kfe_i_free(d->ctx, blocks[i]);
     kfe_i_eigen_work_free(d->work.eigen);
-    kfe_i_table_free(&d->data.compressed);
     kfe_i_gram_keep_free(&d->data.kept);
     kfe_i_gram_free(d->data.centred);
     memset(d, 0, sizeof *d);

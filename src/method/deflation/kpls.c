@@ -16,23 +16,19 @@ typedef struct kpls_settings {
 
 static const kfe_i_param rows[] = {KFE_DEFLATION_ROWS(kpls_settings, "yes")};
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     const kpls_settings *s = settings;
     kfe_i_deflation_setup setup = {
         .method = "kpls", .side = KFE_SIDE_DUAL, .center = s->center, .dim = s->dim};
 
-    return kfe_i_deflation_fit(ctx, problem, &setup, &kfe_i_covariance_rule, NULL, out);
-}
-
-static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
-                           kfe_i_solution *out)
-{
-    const kpls_settings *s = settings;
-    const kfe_i_stand_in_job job = {.fit = fit, .settings = settings, .supervised = 1, .centred = s->center};
-
-    return kfe_i_stand_in_fit(ctx, problem->sums, &job, out);
+    if (source->sums)
+        return kfe_i_stand_in_fit(
+            ctx, source->sums,
+            &(kfe_i_stand_in_job){.fit = fit, .settings = settings, .supervised = 1, .centred = s->center},
+            out);
+    return kfe_i_deflation_fit(ctx, source, &setup, &kfe_i_covariance_rule, NULL, out);
 }
 
 const kfe_i_method kfe_i_method_kpls = {
@@ -42,6 +38,6 @@ const kfe_i_method kfe_i_method_kpls = {
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kpls_settings),
+    .uses = kfe_i_use_sums,
     .fit = fit,
-    .fit_sums = fit_sums,
 };

@@ -294,15 +294,15 @@ static kfe_status choose(kfe_i_deflation *d, void *latent, double *direction, do
 
 static const kfe_i_rule rule = {.choose = choose, .after = kfe_i_latent_refit, .unit_features = 1};
 
-kfe_status kfe_i_latent_fit(kfe_context *ctx, const kfe_i_problem *problem,
+kfe_status kfe_i_latent_fit(kfe_context *ctx, const kfe_i_fit_source *source,
                             const kfe_i_deflation_setup *setup, kfe_i_loss_kind kind, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_deflation deflation = {0};
     kfe_i_latent latent = {0};
 
-    KFE_TRY(kfe_i_deflation_begin(ctx, problem, setup, &deflation));
-    KFE_TRY(kfe_i_latent_begin(&deflation, problem->target, kind, &latent));
+    KFE_TRY(kfe_i_deflation_begin(ctx, source, setup, &deflation));
+    KFE_TRY(kfe_i_latent_begin(&deflation, source->target, kind, &latent));
     KFE_TRY(kfe_i_deflation_run(&deflation, &rule, &latent));
     KFE_TRY(kfe_i_deflation_solution(&deflation, out));
     KFE_TRY(kfe_i_latent_record(&latent, &deflation, out));
@@ -312,10 +312,10 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_latent_fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const char *method,
+kfe_status kfe_i_latent_fit_sums(kfe_context *ctx, const kfe_i_fit_source *source, const char *method,
                                  const kfe_i_stand_in_job *job, int kind, kfe_i_solution *out)
 {
-    int automatic_ls = kind == KFE_LOSS_AUTO && problem->sums->task == KFE_TASK_REAL;
+    int automatic_ls = kind == KFE_LOSS_AUTO && source->sums->task == KFE_TASK_REAL;
 
     if (kind != KFE_LOSS_LS && !automatic_ls)
         return kfe_i_fail(
@@ -323,5 +323,5 @@ kfe_status kfe_i_latent_fit_sums(kfe_context *ctx, const kfe_i_sum_problem *prob
             "%s: sums over rows determine the features for {loss=ls} only; other losses need all "
             "rows in memory",
             method);
-    return kfe_i_stand_in_fit(ctx, problem->sums, job, out);
+    return kfe_i_stand_in_fit(ctx, source->sums, job, out);
 }

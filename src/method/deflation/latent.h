@@ -47,10 +47,10 @@ kfe_status kfe_i_latent_record(const kfe_i_latent *latent, const kfe_i_deflation
                                kfe_i_solution *out);
 
 /* The whole fit of blf and kblf. */
-kfe_status kfe_i_latent_fit(kfe_context *ctx, const kfe_i_problem *problem,
+kfe_status kfe_i_latent_fit(kfe_context *ctx, const kfe_i_fit_source *source,
                             const kfe_i_deflation_setup *setup, kfe_i_loss_kind kind, kfe_i_solution *out);
 /* The same from sums, which determine the loss ls only: KFE_EUNSUPPORTED for others. */
-kfe_status kfe_i_latent_fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const char *method,
+kfe_status kfe_i_latent_fit_sums(kfe_context *ctx, const kfe_i_fit_source *source, const char *method,
                                  const kfe_i_stand_in_job *job, int kind, kfe_i_solution *out);
 
 /* ---- for latent.c and lad.c ---- */

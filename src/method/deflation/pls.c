@@ -5,7 +5,7 @@
  * target is deflated.
  *
  * Dhanjal, Gunn & Shawe-Taylor (2009), section 3.1.2. Time: one pass over the data per feature or, where that takes less time, one
- * product XᵀX for all (pls_sums.c); two passes per feature, or compress.c, if sums have not the digits or examples have weights.
+ * product XᵀX for all (pls_rows.c); two passes per feature if products lack the digits.
  */
 #include "method/deflation/deflation.h"
 #include "method/deflation/pls_sums.h"
@@ -18,14 +18,14 @@ typedef struct pls_settings {
 
 static const kfe_i_param rows[] = {KFE_DEFLATION_ROWS(pls_settings, "yes")};
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
-                      kfe_i_solution *out)
+static kfe_status fit_gram(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
+                           kfe_i_solution *out)
 {
     const pls_settings *s = settings;
     kfe_i_deflation_setup setup = {
-        .method = "pls", .side = KFE_SIDE_PRIMAL, .center = s->center, .dim = s->dim, .products = 1};
+        .method = "pls", .side = KFE_SIDE_PRIMAL, .center = s->center, .dim = s->dim};
 
-    return kfe_i_deflation_fit(ctx, problem, &setup, &kfe_i_covariance_rule, NULL, out);
+    return kfe_i_deflation_fit(ctx, source, &setup, &kfe_i_covariance_rule, NULL, out);
 }
 
 static int64_t features_of(const pls_settings *s)
@@ -33,29 +33,54 @@ static int64_t features_of(const pls_settings *s)
     return s->dim > 0 ? s->dim : KFE_DEFLATION_AUTO_DIM;
 }
 
-static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
+static kfe_status fit_sums(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                            kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     const pls_settings *s = settings;
-    const kfe_i_stand_in_job job = {.fit = fit, .settings = settings, .supervised = 1, .centred = s->center};
+    const kfe_i_stand_in_job job = {
+        .fit = fit_gram, .settings = settings, .supervised = 1, .centred = s->center};
     int done = 0;
+    const kfe_i_pls_sums from = {.sums = source->sums};
 
     if (s->center)
-        KFE_TRY(kfe_i_pls_from_sums(ctx, problem->sums, features_of(s), out, &done));
-    if (!done && (problem->rows_at_hand || problem->sums->spectrum))
+        KFE_TRY(kfe_i_pls_from_sums(ctx, &from, features_of(s), out, &done));
+    if (!done && (source->rows_at_hand || source->sums->spectrum))
         KFE_FAIL(ctx, KFE_EUNSUPPORTED, "pls: the sums do not have the digits for so many features");
     if (!done)
-        KFE_TRY(kfe_i_stand_in_fit(ctx, problem->sums, &job, out));
+        KFE_TRY(kfe_i_stand_in_fit(ctx, source->sums, &job, out));
 cleanup:
     return status;
 }
 
-static kfe_i_sums_choice choose_sums(const void *settings, int64_t examples, int64_t cols, int64_t targets)
+static kfe_status fit_rows(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
+                           kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const pls_settings *s = settings;
+    int done = 0;
+
+    if (s->center)
+        KFE_TRY(kfe_i_pls_from_rows(ctx, source, features_of(s), out, &done));
+    if (!done)
+        KFE_TRY(fit_gram(ctx, source, settings, out));
+cleanup:
+    return status;
+}
+
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
+                      kfe_i_solution *out)
+{
+    return source->sums ? fit_sums(ctx, source, settings, out) : fit_rows(ctx, source, settings, out);
+}
+
+static kfe_i_use uses(const void *settings, kfe_i_offer offer, const char **why)
 {
     const pls_settings *s = settings;
 
-    return s->center ? kfe_i_pls_choose_sums(examples, cols, targets, features_of(s)) : KFE_SUMS_NONE;
+    if (offer == KFE_OFFER_SPECTRUM)
+        return s && !s->center ? KFE_USE_NOT : KFE_USE_PREFERRED;
+    return kfe_i_prefer_sums(settings, offer, why);
 }
 
 const kfe_i_method kfe_i_method_pls = {
@@ -66,9 +91,6 @@ const kfe_i_method kfe_i_method_pls = {
         KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kpls",
     .params = KFE_PARAM_TABLE(rows, pls_settings),
-    .faster_from_sums = 1,
-    .choose_sums = choose_sums,
-    .takes_spectrum = 1,
+    .uses = uses,
     .fit = fit,
-    .fit_sums = fit_sums,
 };

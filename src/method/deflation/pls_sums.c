@@ -8,7 +8,7 @@
  * Then Xr_j are the features of pls.c: r_iᵀSr_j = 0, and w_j is the direction of data and targets less what the features so far explain.
  *
  * Dayal & MacGregor (1997), "Improved PLS algorithms", the second algorithm. Time for k features: k products with S, and O(dk²).
- * Where S has the digits of single precision only (data/rough_sums.h), the features are found twice: first roughly, then with products
+ * Where S has the digits of single precision only (rough_sums.h), the features are found twice: first roughly, then with products
  * that are exact near the first ones.
  *
  * Rounding moves τ by about ε·‖S‖·‖r‖², so that a feature with less than 10⁻⁹ of tr(S)‖r‖² is not computed here; nor are directions of
@@ -22,8 +22,7 @@
 
 #include "core/memory.h"
 #include "core/serial.h"
-#include "data/rough_sums.h"
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
 #include "method/shared/stand_in.h"
 
 /* Features keep at least seven digits above this share of tr(S)‖r‖². */
@@ -38,11 +37,13 @@ enum { MOST_SHARPENINGS = 3 };
 typedef struct pls_state {
     kfe_context *ctx;
     const kfe_i_sums *sums;
+    kfe_i_rough *rough; /* the scatter, if the sums have none */
     int64_t cols, targets, most;
     double *cross;              /* cols × targets: C_j */
     double *target_squares;     /* targets × targets */
     double *weights, *loads;    /* most × cols: r_j; p_j */
-    double *image, *direction;  /* cols */
+    double *diagonal;           /* cols: of S */
+    double *direction;          /* cols */
     double *overlap, *along;    /* most; targets */
     double *inner, *leading;    /* targets × targets; targets */
     double *scratch;            /* removed rows */
@@ -54,7 +55,7 @@ typedef struct pls_state {
 
 static void release(pls_state *s)
 {
-    double *const blocks[] = {s->cross,   s->target_squares, s->weights,  s->loads,   s->image,
+    double *const blocks[] = {s->cross,   s->target_squares, s->weights,  s->loads,   s->diagonal,
                               s->overlap, s->along,          s->inner,    s->leading, s->scratch,
                               s->gains,   s->squares,        s->direction};
 
@@ -73,7 +74,7 @@ static kfe_status begin(pls_state *s)
     KFE_ALLOC(s->ctx, s->target_squares, t * t);
     KFE_ALLOC(s->ctx, s->weights, s->most * d);
     KFE_ALLOC(s->ctx, s->loads, s->most * d);
-    KFE_ALLOC(s->ctx, s->image, d);
+    KFE_ALLOC(s->ctx, s->diagonal, d);
     KFE_ALLOC(s->ctx, s->direction, d);
     KFE_ALLOC(s->ctx, s->overlap, s->most);
     KFE_ALLOC(s->ctx, s->along, t);
@@ -83,10 +84,13 @@ static kfe_status begin(pls_state *s)
     KFE_ALLOC(s->ctx, s->gains, s->most * t);
     KFE_ALLOC(s->ctx, s->squares, s->most);
     KFE_TRY(kfe_i_eigen_work_new(s->ctx, t, &s->eigen));
-    kfe_i_stand_in_products(s->sums, KFE_STAND_IN_CENTRED, s->cross, s->target_squares);
-    kfe_i_sums_diagonal(s->sums, s->image);
+    kfe_i_stand_in_products(s->sums, s->cross, s->target_squares);
+    if (s->rough)
+        memcpy(s->diagonal, kfe_i_rough_squares(s->rough), (size_t)d * sizeof *s->diagonal);
+    else
+        kfe_i_sums_diagonal(s->sums, s->diagonal);
     for (int64_t j = 0; j < d; j++)
-        s->trace += s->image[j];
+        s->trace += s->diagonal[j];
     for (int64_t y = 0; y < t; y++)
         s->total += s->target_squares[y * (t + 1)];
 cleanup:
@@ -129,7 +133,10 @@ static int add_feature(pls_state *s, int64_t j)
         cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)j, d, 1, s->loads, d, r, 1, 0, s->overlap, 1);
         cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)j, d, -1, s->weights, d, s->overlap, 1, 1, r, 1);
     }
-    kfe_i_sums_times(s->sums, r, 1, s->scratch, p);
+    if (s->rough)
+        kfe_i_rough_times(s->rough, r, p);
+    else
+        kfe_i_sums_times(s->sums, r, 1, s->scratch, p);
     double square = cblas_ddot(d, r, 1, p, 1);
     s->squares[j] = square;
     if (!(square > LEAST_SHARE * s->trace * cblas_ddot(d, r, 1, r, 1)) || !isfinite(square))
@@ -178,26 +185,28 @@ cleanup:
     return status;
 }
 
-/* The moments of the model need the products S r_j = τ_jp_j of the solution once more. */
-static kfe_status remember_products(const pls_state *s, const double *signs, const kfe_i_solution *solution)
+/* What the model keeps of the training data: the products S r_j are τ_jp_j. */
+static kfe_status make_moments(const pls_state *s, const double *signs, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     int64_t k = s->most;
     double *images = NULL;
+    kfe_i_sums features = {0};
 
-    if (!s->sums->rough)
-        return KFE_OK;
     KFE_ALLOC(s->ctx, images, s->cols * k);
     for (int64_t i = 0; i < s->cols; i++)
         for (int64_t j = 0; j < k; j++)
             images[i * k + j] = signs[j] * s->squares[j] * s->loads[j * s->cols + i];
-    KFE_TRY(kfe_i_rough_remember(s->sums->rough, solution->coefficients, images, k));
+    KFE_TRY(kfe_i_sums_map_by(s->sums, out->coefficients, images, k, out->offset, &features));
+    const kfe_i_column_sums columns = {s->cols, s->sums->mean, s->diagonal, images};
+    KFE_TRY(kfe_i_moments_from_sums(s->ctx, &columns, &features, &out->moments));
 cleanup:
     kfe_i_free(s->ctx, images);
+    kfe_i_sums_free(&features);
     return status;
 }
 
-static kfe_status make_solution(const pls_state *s, kfe_i_solution *out)
+static kfe_status make_solution(const pls_state *s, int moments, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     int64_t k = s->most;
@@ -213,7 +222,8 @@ static kfe_status make_solution(const pls_state *s, kfe_i_solution *out)
                 s->sums->mean, 1, 0, out->offset, 1);
     kfe_i_solution_take_signs(out, signs);
     KFE_TRY(record_quality(s, signs, out));
-    KFE_TRY(remember_products(s, signs, out));
+    if (moments)
+        KFE_TRY(make_moments(s, signs, out));
 cleanup:
     kfe_i_free(s->ctx, signs);
     return status;
@@ -225,10 +235,10 @@ static kfe_status find_features(pls_state *s, int64_t *found)
     kfe_status status = KFE_OK;
 
     *found = 0;
-    kfe_i_stand_in_products(s->sums, KFE_STAND_IN_CENTRED, s->cross, s->target_squares);
+    kfe_i_stand_in_products(s->sums, s->cross, s->target_squares);
     for (int64_t j = 0; j < s->most; j++) {
         int is_left = 0;
-        KFE_TRY(kfe_i_checkpoint(s->ctx, "extracting features", j, s->most));
+        KFE_TRY(kfe_i_progress(s->ctx, "extracting features", j, s->most));
         KFE_TRY(choose_direction(s, j, &is_left));
         if (!is_left || !add_feature(s, j))
             break;
@@ -239,34 +249,35 @@ cleanup:
     return status;
 }
 
-/* The same with rough sums: features are found again until their products were exact. */
+/* The same with a rough scatter: features are found again until their products were exact. */
 static kfe_status find_features_sharply(pls_state *s, int64_t *found)
 {
     kfe_status status = KFE_OK;
 
     KFE_TRY(find_features(s, found));
-    for (int i = 0; s->sums->rough && i < MOST_SHARPENINGS && *found == s->most; i++) {
-        double distance = kfe_i_rough_distance(s->sums);
+    for (int i = 0; s->rough && i < MOST_SHARPENINGS && *found == s->most; i++) {
+        double distance = kfe_i_rough_distance(s->rough);
         kfe_i_log(s->ctx, KFE_LOG_DEBUG, "pls: directions are %.1e from those with exact products", distance);
         if (distance <= LARGEST_DISTANCE)
             return KFE_OK;
-        KFE_TRY(kfe_i_rough_sharpen(s->sums->rough, s->weights, s->most));
+        KFE_TRY(kfe_i_rough_sharpen(s->rough, s->weights, s->most));
         KFE_TRY(find_features(s, found));
     }
-    if (s->sums->rough && kfe_i_rough_distance(s->sums) > LARGEST_DISTANCE)
+    if (s->rough && kfe_i_rough_distance(s->rough) > LARGEST_DISTANCE)
         *found = 0;
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_pls_from_sums(kfe_context *ctx, const kfe_i_sums *sums, int64_t dim, kfe_i_solution *out,
+kfe_status kfe_i_pls_from_sums(kfe_context *ctx, const kfe_i_pls_sums *from, int64_t dim, kfe_i_solution *out,
                                int *done)
 {
     kfe_status status = KFE_OK;
-    pls_state s = {.ctx = ctx, .sums = sums, .cols = sums->cols, .most = dim};
+    const kfe_i_sums *sums = from->sums;
+    pls_state s = {.ctx = ctx, .sums = sums, .rough = from->rough, .cols = sums->cols, .most = dim};
     int64_t found = 0;
-    /* Rough sums divide their rows over threads by themselves; all other vectors are multiplied sooner than threads wake up. */
-    int saved = kfe_i_enter_order(sums->rough ? 0 : KFE_SERIAL_ORDER + 1);
+    /* A rough scatter divides its rows over threads by itself; all other vectors are multiplied sooner than threads wake up. */
+    int saved = kfe_i_enter_order(from->rough ? 0 : KFE_SERIAL_ORDER + 1);
 
     *done = 0;
     s.targets = kfe_i_stand_in_target_columns(sums, KFE_STAND_IN_CENTRED);
@@ -277,7 +288,7 @@ kfe_status kfe_i_pls_from_sums(kfe_context *ctx, const kfe_i_sums *sums, int64_t
         goto cleanup;
     KFE_TRY(find_features_sharply(&s, &found));
     if (found == s.most) {
-        KFE_TRY(make_solution(&s, out));
+        KFE_TRY(make_solution(&s, from->moments, out));
         *done = 1;
     }
 cleanup:

@@ -40,7 +40,7 @@ static kfe_status after(kfe_i_deflation *deflation, void *state)
 
 static const kfe_i_rule rule = {.choose = choose, .after = after, .unit_features = 1};
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
@@ -50,9 +50,9 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     kfe_i_deflation deflation = {0};
     skblf_state state = {0};
 
-    KFE_TRY(kfe_i_deflation_begin(ctx, problem, &setup, &deflation));
+    KFE_TRY(kfe_i_deflation_begin(ctx, source, &setup, &deflation));
     KFE_TRY(kfe_i_sparse_direction_begin(&deflation, &s->sparse, &state.sparse));
-    KFE_TRY(kfe_i_latent_begin(&deflation, problem->target, (kfe_i_loss_kind)s->loss, &state.latent));
+    KFE_TRY(kfe_i_latent_begin(&deflation, source->target, (kfe_i_loss_kind)s->loss, &state.latent));
     KFE_TRY(kfe_i_deflation_run(&deflation, &rule, &state));
     KFE_TRY(kfe_i_deflation_solution(&deflation, out));
     KFE_TRY(kfe_i_latent_record(&state.latent, &deflation, out));

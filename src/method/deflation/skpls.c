@@ -25,7 +25,7 @@ static kfe_status choose(kfe_i_deflation *deflation, void *state, double *direct
 
 static const kfe_i_rule rule = {.choose = choose};
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
@@ -35,7 +35,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     kfe_i_deflation deflation = {0};
     kfe_i_sparse_direction sparse = {0};
 
-    KFE_TRY(kfe_i_deflation_begin(ctx, problem, &setup, &deflation));
+    KFE_TRY(kfe_i_deflation_begin(ctx, source, &setup, &deflation));
     KFE_TRY(kfe_i_sparse_direction_begin(&deflation, &s->sparse, &sparse));
     KFE_TRY(kfe_i_deflation_run(&deflation, &rule, &sparse));
     KFE_TRY(kfe_i_deflation_solution(&deflation, out));

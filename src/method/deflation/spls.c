@@ -142,7 +142,7 @@ static kfe_status record_change(kfe_context *ctx, double change, kfe_i_solution 
     return kfe_i_solution_record(out, "last-change", &change, 1);
 }
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
@@ -150,14 +150,21 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     kfe_i_deflation_setup setup = {
         .method = "spls", .side = KFE_SIDE_PRIMAL, .center = s->center, .dim = s->dim};
     const kfe_i_rule rule = {.choose = choose};
-    int64_t d = kfe_i_gram_factor(problem->gram)->cols;
+    const kfe_i_gram *gram = NULL;
     sparse_state state = {.keep = s->keep};
 
+    if (source->sums)
+        return kfe_i_stand_in_fit(
+            ctx, source->sums,
+            &(kfe_i_stand_in_job){.fit = fit, .settings = settings, .supervised = 1, .centred = s->center},
+            out);
+    KFE_TRY(kfe_i_ask_gram(ctx, source, &gram));
+    int64_t d = kfe_i_gram_factor(gram)->cols;
     KFE_ALLOC(ctx, state.sorted, d);
     KFE_ALLOC(ctx, state.before, d);
     KFE_ALLOC(ctx, state.v,
-              problem->target->task == KFE_TASK_REAL ? problem->target->cols : problem->target->class_count);
-    KFE_TRY(kfe_i_deflation_fit(ctx, problem, &setup, &rule, &state, out));
+              source->target->task == KFE_TASK_REAL ? source->target->cols : source->target->class_count);
+    KFE_TRY(kfe_i_deflation_fit(ctx, source, &setup, &rule, &state, out));
     KFE_TRY(record_used(out));
     KFE_TRY(record_change(ctx, state.change, out));
 cleanup:
@@ -165,15 +172,6 @@ cleanup:
     kfe_i_free(ctx, state.before);
     kfe_i_free(ctx, state.v);
     return status;
-}
-
-static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
-                           kfe_i_solution *out)
-{
-    const spls_settings *s = settings;
-    const kfe_i_stand_in_job job = {.fit = fit, .settings = settings, .supervised = 1, .centred = s->center};
-
-    return kfe_i_stand_in_fit(ctx, problem->sums, &job, out);
 }
 
 const kfe_i_method kfe_i_method_spls = {
@@ -184,6 +182,6 @@ const kfe_i_method kfe_i_method_spls = {
         KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kpls",
     .params = KFE_PARAM_TABLE(rows, spls_settings),
+    .uses = kfe_i_use_sums,
     .fit = fit,
-    .fit_sums = fit_sums,
 };

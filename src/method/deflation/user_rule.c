@@ -4,14 +4,16 @@
  * and products with the kernel matrix, and fills β; deflation.c does the rest. The model needs no function afterwards: it is a
  * projector like all others. Targets far from one are shown over a power of four (targets.h).
  */
-#include "method/deflation/user_rule.h"
+#include "method/user_rule.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "method/deflation/deflation.h"
 
-static const kfe_i_param rows[] = {KFE_DEFLATION_ROWS(kfe_i_user_rule_settings, "yes")};
+static const kfe_i_param rows[] = {
+    KFE_DIM_ROW(kfe_i_user_rule_settings, dim, "number of features; auto: 10, or as many as possible"),
+    KFE_CENTRE_ROW(kfe_i_user_rule_settings, "yes")};
 
 static kfe_status times(void *handle, const double *v, int64_t k, double *out)
 {
@@ -53,13 +55,13 @@ static kfe_status choose(kfe_i_deflation *d, void *state, double *direction, dou
 
 static const kfe_i_rule rule = {.choose = choose};
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_i_user_rule_settings s = *(const kfe_i_user_rule_settings *)settings;
     kfe_i_deflation_setup setup = {.method = s.name, .side = KFE_SIDE_DUAL, .center = s.center, .dim = s.dim};
 
-    return kfe_i_deflation_fit(ctx, problem, &setup, &rule, &s, out);
+    return kfe_i_deflation_fit(ctx, source, &setup, &rule, &s, out);
 }
 
 const kfe_i_method kfe_i_method_user_rule = {

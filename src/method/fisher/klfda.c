@@ -8,15 +8,15 @@ static const kfe_i_param rows[] = {
     KFE_FACTOR_RANK_ROW(kfe_i_local_fisher_settings, rank),
 };
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_local_fisher_settings *s = settings;
     kfe_i_factor factor = {0};
 
-    KFE_TRY(kfe_i_factor_kernel(ctx, "klfda", problem, s->rank, &factor));
-    KFE_TRY(kfe_i_local_fisher_fit("klfda", &factor, problem->target, s, out));
+    KFE_TRY(kfe_i_factor_kernel(ctx, "klfda", source, s->rank, &factor));
+    KFE_TRY(kfe_i_local_fisher_fit("klfda", &factor, source->target, s, out));
 cleanup:
     kfe_i_factor_free(&factor);
     return status;

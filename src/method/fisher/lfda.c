@@ -5,14 +5,14 @@
 
 static const kfe_i_param rows[] = {KFE_LOCAL_FISHER_ROWS};
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_factor factor = {0};
 
-    KFE_TRY(kfe_i_factor_columns(ctx, "lfda", problem, &factor));
-    KFE_TRY(kfe_i_local_fisher_fit("lfda", &factor, problem->target, settings, out));
+    KFE_TRY(kfe_i_factor_columns(ctx, source, &factor));
+    KFE_TRY(kfe_i_local_fisher_fit("lfda", &factor, source->target, settings, out));
 cleanup:
     kfe_i_factor_free(&factor);
     return status;

@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/rank.h"
-#include "gram/dense/linalg.h"
+#include "core/sort.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 #include "method/shared/groups.h"
 
 enum { PANEL = 256 };
@@ -18,6 +19,7 @@ enum { PANEL = 256 };
 /* One class, and the sums over all classes. */
 typedef struct local_scatter {
     kfe_context *ctx;
+    kfe_i_arena memory;
     int64_t rank;
     int64_t count;               /* examples of the class at hand */
     double *points;              /* count × rank */
@@ -27,7 +29,7 @@ typedef struct local_scatter {
     double *panel;               /* PANEL × count: squared distances, then affinities */
     double *product;             /* PANEL × rank */
     double *order;               /* count, to find the k-th smallest */
-    kfe_i_ranked *ranked;        /* the same with weights */
+    kfe_i_sorted *sorted;        /* the same with weights */
     double *class_local, *local; /* S(A) of the class; Σ_c S(A_c) */
     double *within, *plain;      /* Σ_c S(A_c)/n_c; Σ_c S(1_c) */
 } local_scatter;
@@ -37,38 +39,22 @@ static kfe_status open_scatter(local_scatter *s, int64_t largest, int weighted)
     kfe_status status = KFE_OK;
     int64_t square = s->rank * s->rank;
 
-    KFE_ALLOC(s->ctx, s->points, largest * s->rank);
-    KFE_ALLOC(s->ctx, s->norms, largest);
-    KFE_ALLOC(s->ctx, s->width, largest);
-    KFE_ALLOC(s->ctx, s->order, largest);
+    KFE_TAKE(&s->memory, s->points, largest * s->rank);
+    KFE_TAKE(&s->memory, s->norms, largest);
+    KFE_TAKE(&s->memory, s->width, largest);
+    KFE_TAKE(&s->memory, s->order, largest);
     if (weighted) {
-        KFE_ALLOC(s->ctx, s->weights, largest);
-        KFE_ALLOC(s->ctx, s->ranked, largest);
+        KFE_TAKE(&s->memory, s->weights, largest);
+        KFE_TAKE(&s->memory, s->sorted, largest);
     }
-    KFE_ALLOC(s->ctx, s->panel, PANEL * largest);
-    KFE_ALLOC(s->ctx, s->product, PANEL * s->rank);
-    KFE_ALLOC(s->ctx, s->class_local, square);
-    KFE_ALLOC_ZERO(s->ctx, s->local, square);
-    KFE_ALLOC_ZERO(s->ctx, s->within, square);
-    KFE_ALLOC_ZERO(s->ctx, s->plain, square);
+    KFE_TAKE(&s->memory, s->panel, PANEL * largest);
+    KFE_TAKE(&s->memory, s->product, PANEL * s->rank);
+    KFE_TAKE(&s->memory, s->class_local, square);
+    KFE_TAKE_ZERO(&s->memory, s->local, square);
+    KFE_TAKE_ZERO(&s->memory, s->within, square);
+    KFE_TAKE_ZERO(&s->memory, s->plain, square);
 cleanup:
     return status;
-}
-
-static void close_scatter(local_scatter *s)
-{
-    kfe_i_free(s->ctx, s->points);
-    kfe_i_free(s->ctx, s->norms);
-    kfe_i_free(s->ctx, s->width);
-    kfe_i_free(s->ctx, s->order);
-    kfe_i_free(s->ctx, s->weights);
-    kfe_i_free(s->ctx, s->ranked);
-    kfe_i_free(s->ctx, s->panel);
-    kfe_i_free(s->ctx, s->product);
-    kfe_i_free(s->ctx, s->class_local);
-    kfe_i_free(s->ctx, s->local);
-    kfe_i_free(s->ctx, s->within);
-    kfe_i_free(s->ctx, s->plain);
 }
 
 /* panel (rows × count) = squared distances from the examples `first` … to all of the class. */
@@ -126,11 +112,11 @@ static double weighted_kth_smallest(local_scatter *s, const double *values, doub
     int64_t at = s->count;
 
     for (int64_t i = 0; i < s->count; i++)
-        s->ranked[i] = (kfe_i_ranked){.value = values[i], .index = i};
-    kfe_i_rank_falling(s->ranked, s->count);
+        s->sorted[i] = (kfe_i_sorted){.value = values[i], .index = i};
+    kfe_i_sort_falling(s->sorted, s->count);
     while (at > 0 && !(sum > k))
-        sum += s->weights[s->ranked[--at].index];
-    return s->ranked[at].value;
+        sum += s->weights[s->sorted[--at].index];
+    return s->sorted[at].value;
 }
 
 /* σ of every example of the class; the example itself is the nearest and does not count. */
@@ -244,7 +230,7 @@ static kfe_status add_class(local_scatter *s, const kfe_i_factor *f, const kfe_i
     find_widths(s, neighbours);
     memset(s->class_local, 0, (size_t)square * sizeof *s->class_local);
     for (int64_t first = 0; first < s->count; first += PANEL) {
-        KFE_TRY(kfe_i_checkpoint(s->ctx, "comparing neighbours", first, s->count));
+        KFE_TRY(kfe_i_progress(s->ctx, "comparing neighbours", first, s->count));
         add_panel(s, first, s->count - first < PANEL ? s->count - first : PANEL);
     }
     cblas_daxpy((blasint)square, 1, s->class_local, 1, s->local, 1);
@@ -277,13 +263,6 @@ static void symmetrise(int64_t n, double *a)
             a[i * n + j] = a[j * n + i] = (a[i * n + j] + a[j * n + i]) / 2;
 }
 
-static double local_ridge(double asked, double mean)
-{
-    if (asked > 0)
-        return asked;
-    return asked == KFE_LOCAL_RIDGE_THOUSANDTH ? mean / 1000 : mean;
-}
-
 static kfe_status solve(local_scatter *s, const char *method, const kfe_i_factor *f, int64_t classes,
                         const kfe_i_local_fisher_settings *settings, kfe_i_solution *out)
 {
@@ -292,39 +271,32 @@ static kfe_status solve(local_scatter *s, const char *method, const kfe_i_factor
     int64_t usual = classes < r ? classes : r;
     int64_t dim = kfe_i_clamp_dim(s->ctx, method, settings->dim > 0 ? settings->dim : usual, r,
                                   "the examples differ in no more directions");
-    double trace = 0;
-    double between = 0;
-    double *values = NULL;
-    double *vectors = NULL;
+    double *values, *vectors;
 
-    KFE_ALLOC(s->ctx, values, r);
-    KFE_ALLOC(s->ctx, vectors, r * r);
+    KFE_TAKE(&s->memory, values, r);
+    KFE_TAKE(&s->memory, vectors, r * r);
     symmetrise(r, s->within);
     symmetrise(r, s->plain);
-    for (int64_t i = 0; i < r; i++) {
-        trace += s->within[i * r + i];
-        between += s->plain[i * r + i];
-    }
+    double trace = kfe_i_trace(r, s->within);
+    double between = kfe_i_trace(r, s->plain);
     if (!(trace > KFE_EQUAL_POINTS * between)) { /* every class is one point */
         memset(s->within, 0, (size_t)(r * r) * sizeof *s->within);
         trace = between;
     }
-    double ridge = local_ridge(settings->ridge, trace / (double)r);
+    double ridge = settings->ridge > 0
+                       ? settings->ridge
+                       : trace / (double)r * (settings->ridge == KFE_LOCAL_RIDGE_THOUSANDTH ? 1e-3 : 1);
     if (!(ridge > 0))
         KFE_FAIL(s->ctx, KFE_EINPUT, "%s: all examples are the same; there is nothing to discriminate",
                  method);
-    for (int64_t i = 0; i < r; i++)
-        s->within[i * r + i] += ridge;
+    kfe_i_add_to_diagonal(r, ridge, s->within);
     KFE_TRY(kfe_i_generalized_eigen(s->ctx, r, s->plain, s->within, values, vectors));
-    for (int64_t i = 0; i < r; i++) /* only the leading columns, without gaps */
-        memmove(vectors + i * dim, vectors + i * r, (size_t)dim * sizeof *vectors);
+    kfe_i_copy_block(r, dim, vectors, r, vectors, dim);
     KFE_TRY(kfe_i_factor_solution(f, vectors, dim, out));
     KFE_TRY(kfe_i_solution_record(out, "criterion", values, dim));
     KFE_TRY(kfe_i_solution_record(out, "ridge", &ridge, 1));
     kfe_i_solution_fix_signs(out);
 cleanup:
-    kfe_i_free(s->ctx, values);
-    kfe_i_free(s->ctx, vectors);
     return status;
 }
 
@@ -345,7 +317,7 @@ kfe_status kfe_i_local_fisher_fit(const char *method, const kfe_i_factor *factor
                                   const kfe_i_local_fisher_settings *settings, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    local_scatter s = {.ctx = factor->ctx, .rank = factor->rank};
+    local_scatter s = {.ctx = factor->ctx, .memory = {.ctx = factor->ctx}, .rank = factor->rank};
     kfe_i_groups groups = {0};
 
     KFE_TRY(kfe_i_groups_from_classes(factor->ctx, target, &groups));
@@ -356,7 +328,7 @@ kfe_status kfe_i_local_fisher_fit(const char *method, const kfe_i_factor *factor
     KFE_TRY(make_between(&s, factor, &groups));
     KFE_TRY(solve(&s, method, factor, groups.count, settings, out));
 cleanup:
-    close_scatter(&s);
+    kfe_i_arena_free(&s.memory);
     kfe_i_groups_free(&groups);
     return status;
 }

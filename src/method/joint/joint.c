@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
 
 /* Directions whose λ is a smaller share of the largest one are dropped: their features would be noise. */
 #define KFE_LEAST_SHARE 1e-8
@@ -105,7 +105,6 @@ static kfe_status joint_open(joint *s, const kfe_i_target *target)
 
     KFE_TRY(kfe_i_onevsrest_open(s->ctx, target, s->most, s->settings->c, s->settings->stop, &s->svms));
     KFE_TRY(kfe_i_onevsrest_carry(&s->svms, s->method->roots));
-    s->svms.quiet = 1; /* the gap of the solution tells */
     KFE_TRY(open_work(s));
     KFE_ALLOC(s->ctx, s->now.coefficients, block);
     KFE_ALLOC(s->ctx, s->now.features, block);
@@ -322,7 +321,7 @@ static kfe_status alternate(joint *s)
     list_state(s, &loop);
     KFE_TRY(kfe_i_loop_restore(&loop, &restored));
     while (s->iterations < most) {
-        KFE_TRY(kfe_i_checkpoint(s->ctx, "alternation", s->iterations, most));
+        KFE_TRY(kfe_i_progress(s->ctx, "alternation", s->iterations, most));
         KFE_TRY(solve_svms(s));
         KFE_TRY(find_features(s, s->svms.weights, s->svms.count));
         record(s, s->now.objective, s->svms.alpha_sum - 0.5 * s->explained);

@@ -73,7 +73,7 @@ typedef struct kfe_i_joint_method {
     void (*keep)(void *user); /* the features found last are the best so far; NULL: nothing to do */
     void *user;
     const double
-        *roots;      /* as in kfe_i_problem: A, B, T and K are in the coordinates of the weighted operator */
+        *roots; /* as in kfe_i_fit_source: A, B, T and K are in the coordinates of the weighted operator */
     double rounding; /* size of a λ that is zero but for rounding, for A of unit norm */
 } kfe_i_joint_method;
 
@@ -109,7 +109,7 @@ kfe_status kfe_i_joint_transform(kfe_i_joint_kernel *kernel, const double *a, in
 /* `solve` of kfe_i_joint_method (joint_kernel.c). */
 kfe_status kfe_i_joint_solve(void *kernel, kfe_i_onevsrest *svms, double tolerance,
                              kfe_i_joint_certificate *out);
-kfe_status kfe_i_joint_fit_kernel(kfe_context *ctx, const kfe_i_problem *problem,
+kfe_status kfe_i_joint_fit_kernel(kfe_context *ctx, const kfe_i_fit_source *source,
                                   const kfe_i_joint_settings *settings, kfe_i_joint_kernel *kernel,
                                   kfe_i_solution *out);
 

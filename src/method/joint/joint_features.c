@@ -13,8 +13,8 @@
 #include <cblas.h>
 
 #include "core/memory.h"
-#include "gram/dense/basis.h"
-#include "gram/dense/linalg.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 #include "method/joint/joint.h"
 #include "method/joint/svm_choice.h"
 #include "method/ridge/ridge.h"
@@ -110,13 +110,13 @@ cleanup:
 }
 
 /* Settings that are automatic. svm-joint keeps a small λ and takes C by leave-one-out, usvm-joint its ξ. */
-static kfe_status choose_settings(kfe_i_joint_kernel *s, const kfe_i_problem *problem, double *c)
+static kfe_status choose_settings(kfe_i_joint_kernel *s, const kfe_i_fit_source *source, double *c)
 {
     kfe_status status = KFE_OK;
     int needs_choice = s->uncorrelated ? s->ridge == KFE_RIDGE_AUTO : *c == KFE_SVM_C_AUTO;
 
     if (needs_choice)
-        KFE_TRY(kfe_i_class_ridge(s->ctx, s->method, s->gram, problem->target, &s->choice));
+        KFE_TRY(kfe_i_class_ridge(s->ctx, s->method, s->gram, source->target, &s->choice));
     if (s->uncorrelated && s->choice.rows > 0)
         s->ridge = s->choice.ridge;
     else
@@ -127,20 +127,20 @@ cleanup:
     return status;
 }
 
-static kfe_status open_kernel(kfe_i_joint_kernel *s, const kfe_i_problem *problem, double *c,
-                              double *rounding)
+static kfe_status open_kernel(kfe_i_joint_kernel *s, const kfe_i_fit_source *source, const kfe_i_gram *gram,
+                              double *c, double *rounding)
 {
     kfe_status status = KFE_OK;
     double matrix = 8 * (double)s->n * (double)s->n;
     int is_formed = s->n <= FORMED_ROWS && matrix <= FORMED_SHARE * (double)kfe_i_memory_left(s->ctx);
     double later = is_formed ? matrix : SPAN_SHARE * (double)kfe_i_memory_left(s->ctx);
 
-    KFE_TRY(kfe_i_gram_centred(s->ctx, problem->gram, &s->centred));
-    KFE_TRY(kfe_i_gram_keep(s->centred, later, &s->kept));
+    KFE_TRY(kfe_i_gram_centred(s->ctx, gram, &s->centred));
+    KFE_TRY(kfe_i_gram_keep(s->centred, KFE_KEEP_ANY, later, &s->kept));
     s->gram = s->kept.gram;
-    KFE_ALLOC(s->ctx, s->right, s->n * problem->target->class_count);
-    KFE_TRY(choose_settings(s, problem, c));
-    KFE_TRY(raise_tiny_ridge(s, problem->gram, rounding));
+    KFE_ALLOC(s->ctx, s->right, s->n * source->target->class_count);
+    KFE_TRY(choose_settings(s, source, c));
+    KFE_TRY(raise_tiny_ridge(s, gram, rounding));
     if (is_formed)
         KFE_TRY(form_with_ridge(s));
 cleanup:
@@ -158,21 +158,23 @@ static double rounding_of_kernel(const kfe_i_joint_kernel *s, double rounding)
     return s->uncorrelated ? share : rounding * share;
 }
 
-kfe_status kfe_i_joint_fit_kernel(kfe_context *ctx, const kfe_i_problem *problem,
+kfe_status kfe_i_joint_fit_kernel(kfe_context *ctx, const kfe_i_fit_source *source,
                                   const kfe_i_joint_settings *settings, kfe_i_joint_kernel *s,
                                   kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_joint_settings chosen = *settings;
-    kfe_i_joint_method method = {
-        .name = s->method, .find = find, .solve = kfe_i_joint_solve, .user = s, .roots = problem->roots};
+    kfe_i_joint_method method = {.name = s->method, .find = find, .solve = kfe_i_joint_solve, .user = s};
+    const kfe_i_gram *gram = NULL;
 
     s->ctx = ctx;
-    s->n = problem->gram->size;
+    KFE_TRY(kfe_i_ask_gram(ctx, source, &gram));
+    method.roots = gram->roots;
+    s->n = gram->size;
     s->max_iterations = settings->max_iterations;
-    KFE_TRY(open_kernel(s, problem, &chosen.c, &method.rounding));
+    KFE_TRY(open_kernel(s, source, gram, &chosen.c, &method.rounding));
     method.rounding = rounding_of_kernel(s, method.rounding);
-    KFE_TRY(kfe_i_joint_fit(ctx, &method, problem->target, &chosen, out));
+    KFE_TRY(kfe_i_joint_fit(ctx, &method, source->target, &chosen, out));
     KFE_TRY(kfe_i_solution_centre(out, s->centred));
     KFE_TRY(kfe_i_solution_record(out, s->uncorrelated ? "xi" : "lambda", &s->ridge, 1));
     KFE_TRY(kfe_i_loo_record(out, &s->choice));

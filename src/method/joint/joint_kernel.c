@@ -20,8 +20,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
 #include "kernel/tile/tile.h"
+#include "linalg/linalg.h"
 #include "method/joint/joint.h"
 
 /* Norm after orthogonalisation, relative to the norm before, at which a vector adds nothing. */
@@ -68,7 +68,7 @@ kfe_status kfe_i_joint_form(kfe_i_joint_kernel *s)
     for (int64_t i = 0; i < n; i++)
         s->values.values[i * n + i] += s->ridge;
     KFE_TRY(kfe_i_cholesky(s->ctx, n, s->values.values, "the centred kernel plus the ridge"));
-    KFE_TRY(kfe_i_checkpoint(s->ctx, "inverting the kernel", 1, 2));
+    KFE_TRY(kfe_i_progress(s->ctx, "inverting the kernel", 1, 2));
     KFE_TRY(kfe_i_invert_cholesky(s->ctx, n, s->values.values));
     KFE_TRY(from_inverse(s, s->values.values, panel));
     kfe_i_mirror(n, s->values.values);
@@ -258,7 +258,7 @@ static kfe_status solve_in_span(span *s, kfe_i_onevsrest *svms, double tolerance
     else
         KFE_TRY(add_labels(s, svms));
     while (out->iterations < s->kernel->max_iterations && s->used > before) {
-        KFE_TRY(kfe_i_checkpoint(s->kernel->ctx, "subspace", out->iterations, s->kernel->max_iterations));
+        KFE_TRY(kfe_i_progress(s->kernel->ctx, "subspace", out->iterations, s->kernel->max_iterations));
         KFE_TRY(kfe_i_onevsrest_solve_until(svms, s->gram, tolerance / 2));
         before = s->used;
         KFE_TRY(add_features(s, svms->weights, svms->count, &value));

@@ -29,7 +29,9 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "gram/dense/linalg.h"
+#include "data/data.h"
+#include "data/prepare/scale.h"
+#include "linalg/linalg.h"
 #include "method/joint/lbfgs.h"
 #include "method/joint/slmc.h"
 #include "method/joint/svm_choice.h"
@@ -38,7 +40,7 @@
 
 enum { START_KMEANS, START_RANDOM };
 enum { MAX_TRIALS = 20, POINTS_BY_DEFAULT = 10 };
-/* The first step moves the points by this share of their length. */
+/* The first step moves the points by this share of the distance of examples from their mean. */
 #define FIRST_SHARE 0.1
 
 typedef struct slmc_settings {
@@ -79,49 +81,40 @@ cleanup:
     return status;
 }
 
-/* The means of `m` of the groups, taken evenly, so that every class has its share. */
+/* The means of the groups. */
 static kfe_status mean_points(kfe_context *ctx, const kfe_i_table *table, const kfe_i_groups *groups,
-                              int64_t m, kfe_i_table *points)
+                              kfe_i_table *points)
 {
     kfe_status status = KFE_OK;
     double *row = NULL;
 
     KFE_ALLOC(ctx, row, table->cols);
-    KFE_TRY(kfe_i_table_new_dense(ctx, m, table->cols, points));
-    memset(points->values, 0, (size_t)(m * points->stride) * sizeof *points->values);
+    KFE_TRY(kfe_i_table_new_dense(ctx, groups->count, table->cols, points));
+    memset(points->values, 0, (size_t)(groups->count * points->stride) * sizeof *points->values);
     for (int64_t i = 0; i < table->rows; i++) {
         int64_t group = groups->of[i];
-        int64_t l = (group * m + groups->count - 1) / groups->count;
-        if (l >= m || l * groups->count / m != group)
-            continue;
         kfe_i_table_dense_row(table, i, row);
         cblas_daxpy((blasint)table->cols, kfe_i_group_weight(groups, i) / groups->sizes[group], row, 1,
-                    points->values + l * points->stride, 1);
+                    points->values + group * points->stride, 1);
     }
 cleanup:
     kfe_i_free(ctx, row);
     return status;
 }
 
-static kfe_status start_points(kfe_context *ctx, const kfe_i_problem *problem, const slmc_settings *s,
-                               kfe_i_table *points)
+static kfe_status start_points(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_gram *gram,
+                               const slmc_settings *s, kfe_i_table *points)
 {
     kfe_status status = KFE_OK;
-    int64_t n = problem->target->rows;
-    int64_t classes = problem->target->class_count;
+    int64_t n = source->target->rows;
     int64_t asked = s->dim > 0 ? s->dim : (POINTS_BY_DEFAULT < n ? POINTS_BY_DEFAULT : n);
     int64_t m = kfe_i_clamp_dim(ctx, "slmc", asked, n, "there are no more examples");
     kfe_i_groups groups = {0};
 
     if (s->start == START_RANDOM)
-        return start_random(ctx, &problem->views[0], m, points);
-    KFE_TRY(
-        kfe_i_groups_by_kmeans(ctx, problem->gram, problem->target, (m + classes - 1) / classes, &groups));
-    kfe_i_groups_weigh(problem->target, &groups);
-    if (s->dim > groups.count)
-        kfe_i_clamp_dim(ctx, "slmc", s->dim, groups.count, "the classes have no more clusters");
-    m = m < groups.count ? m : groups.count;
-    KFE_TRY(mean_points(ctx, &problem->views[0], &groups, m, points));
+        return start_random(ctx, &source->views[0], m, points);
+    KFE_TRY(kfe_i_groups_by_kmeans_in_all(ctx, gram, source->target, m, &groups));
+    KFE_TRY(mean_points(ctx, &source->views[0], &groups, points));
 cleanup:
     kfe_i_groups_free(&groups);
     return status;
@@ -138,6 +131,7 @@ typedef struct search {
     kfe_i_lbfgs lbfgs;
     double *values; /* by iteration, from the start on */
     int64_t iterations;
+    double reach;       /* of as many points as there are, from the mean of the examples */
     double first_slope; /* length of the gradient at the start; 0: not taken */
 } search;
 
@@ -151,11 +145,14 @@ static void search_free(kfe_context *ctx, search *s)
     kfe_i_free(ctx, s->values);
 }
 
-static kfe_status search_open(kfe_context *ctx, int64_t most, search *s)
+static kfe_status search_open(kfe_context *ctx, const kfe_i_table *table, int64_t most, search *s)
 {
     kfe_status status = KFE_OK;
+    double variance = 0;
 
     s->size = s->points->rows * s->points->cols;
+    KFE_TRY(kfe_i_total_variance(ctx, table, &variance));
+    s->reach = sqrt((double)s->points->rows * variance);
     KFE_TRY(kfe_i_table_new_dense(ctx, s->points->rows, s->points->cols, &s->trial));
     KFE_TRY(kfe_i_lbfgs_open(ctx, s->size, &s->lbfgs));
     KFE_ALLOC(ctx, s->gradient, s->size);
@@ -183,12 +180,11 @@ static kfe_status take_step(search *s, int *moved)
     kfe_status status = KFE_OK;
     blasint size = (blasint)s->size;
     double length = cblas_dnrm2(size, s->direction, 1);
-    double reach = cblas_dnrm2(size, s->points->values, 1);
     kfe_i_step step = {0};
     kfe_i_line line = {.value = s->value,
                        .slope = cblas_ddot(size, s->gradient, 1, s->direction, 1),
                        .first =
-                           s->lbfgs.kept > 0 || length == 0 ? 1 : FIRST_SHARE * fmax(reach, 1e-3) / length,
+                           s->lbfgs.kept > 0 || length == 0 ? 1 : FIRST_SHARE * fmax(s->reach, 1e-3) / length,
                        .longest = HUGE_VAL,
                        .max_trials = MAX_TRIALS,
                        .at = value_at,
@@ -256,7 +252,7 @@ static kfe_status move_points(search *s, const slmc_settings *settings)
     list_state(s, settings->max_iterations, &loop);
     KFE_TRY(kfe_i_loop_restore(&loop, &restored));
     while (s->iterations < settings->max_iterations) {
-        KFE_TRY(kfe_i_checkpoint(s->slmc->ctx, "points", s->iterations, settings->max_iterations));
+        KFE_TRY(kfe_i_progress(s->slmc->ctx, "points", s->iterations, settings->max_iterations));
         kfe_i_lbfgs_direction(&s->lbfgs, s->gradient, s->direction);
         KFE_TRY(take_step(s, &moved));
         if (!moved && s->lbfgs.kept > 0) { /* start again from the gradient itself */
@@ -279,12 +275,13 @@ cleanup:
     return status;
 }
 
-static kfe_status search_points(kfe_context *ctx, const slmc_settings *settings, search *s)
+static kfe_status search_points(kfe_context *ctx, const kfe_i_table *table, const slmc_settings *settings,
+                                search *s)
 {
     kfe_status status = KFE_OK;
     int movable = kfe_i_slmc_has_gradient(s->slmc->at.kernels);
 
-    KFE_TRY(search_open(ctx, settings->max_iterations, s));
+    KFE_TRY(search_open(ctx, table, settings->max_iterations, s));
     KFE_TRY(kfe_i_slmc_value(s->slmc, s->points, &s->value));
     s->values[0] = s->value;
     if (settings->max_iterations > 0 && movable)
@@ -350,19 +347,19 @@ static kfe_status make_solution(kfe_context *ctx, const search *s, kfe_i_solutio
     kfe_i_slmc *slmc = s->slmc;
     int64_t m = slmc->m;
 
-    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_LANDMARKS, m, m, out));
+    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_POINTS, m, m, out));
     for (int64_t l = 0; l < m; l++)
         out->coefficients[l * m + l] = 1;
     kfe_i_solve_lower_transposed(m, m, slmc->factor, out->coefficients);
     KFE_TRY(kfe_i_onevsrest_predictor(&slmc->svms, m, slmc->features, &out->predictor));
-    KFE_ALLOC_ZERO(ctx, out->landmarks, 1);
-    out->landmark_views = 1;
-    KFE_TRY(kfe_i_table_copy(ctx, s->points, &out->landmarks[0]));
+    KFE_ALLOC_ZERO(ctx, out->points, 1);
+    out->point_views = 1;
+    KFE_TRY(kfe_i_table_copy(ctx, s->points, &out->points[0]));
 cleanup:
     return status;
 }
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
@@ -372,13 +369,17 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     kfe_i_slmc slmc = {0};
     kfe_i_table points = {0};
     search look = {.slmc = &slmc, .points = &points};
+    const kfe_i_gram *gram = NULL;
+    kfe_i_table table;
 
-    KFE_TRY(start_points(ctx, problem, s, &points));
-    KFE_TRY(kfe_i_svm_c_choose(ctx, "slmc", problem->gram, problem->target, &c, &choice));
-    KFE_TRY(kfe_i_slmc_open(ctx, problem, points.rows, c, s->stop, &slmc));
-    KFE_TRY(search_points(ctx, s, &look));
+    KFE_TRY(kfe_i_ask_plain_gram(ctx, source, &gram));
+    KFE_TRY(start_points(ctx, source, gram, s, &points));
+    KFE_TRY(kfe_i_svm_c_choose(ctx, "slmc", gram, source->target, &c, &choice));
+    KFE_TRY(kfe_i_slmc_open(ctx, source, points.rows, c, s->stop, &slmc));
+    table = kfe_i_weighted_rows(&source->views[0], source->target);
+    KFE_TRY(search_points(ctx, &table, s, &look));
     KFE_TRY(make_solution(ctx, &look, out));
-    KFE_TRY(add_records(ctx, &look, problem->gram, out));
+    KFE_TRY(add_records(ctx, &look, gram, out));
     KFE_TRY(kfe_i_svm_c_record(out, c, &choice));
 cleanup:
     search_free(ctx, &look);
@@ -393,7 +394,6 @@ const kfe_i_method kfe_i_method_slmc = {
     .reference = "Wu & Farquhar 2007, section 3.2; Wu, Schölkopf & Bakır 2005",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_SPARSE | KFE_HAS_SYNTHETIC | KFE_HAS_PREDICTOR |
              KFE_HAS_SAMPLE_WEIGHTS,
-    .weighs_examples = 1,
     .params = KFE_PARAM_TABLE(rows, slmc_settings),
     .fit = fit,
 };

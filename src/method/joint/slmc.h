@@ -42,7 +42,7 @@ typedef struct kfe_i_slmc {
 } kfe_i_slmc;
 
 /* m points; C and stop of the SVMs. Free it also after a failure. */
-kfe_status kfe_i_slmc_open(kfe_context *ctx, const kfe_i_problem *problem, int64_t m, double c, double stop,
+kfe_status kfe_i_slmc_open(kfe_context *ctx, const kfe_i_fit_source *source, int64_t m, double c, double stop,
                            kfe_i_slmc *out);
 void kfe_i_slmc_free(kfe_i_slmc *s);
 /* Whether the gradient is available: for one kernel rbf, poly or linear. */

@@ -16,8 +16,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
 #include "kernel/tile/cross.h"
+#include "linalg/linalg.h"
 #include "method/joint/slmc.h"
 
 #define KFE_JITTER 1e-8
@@ -74,21 +74,22 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_slmc_open(kfe_context *ctx, const kfe_i_problem *problem, int64_t m, double c, double stop,
+kfe_status kfe_i_slmc_open(kfe_context *ctx, const kfe_i_fit_source *source, int64_t m, double c, double stop,
                            kfe_i_slmc *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_table *table = &problem->views[0];
+    const kfe_i_table *table = &source->views[0];
     kfe_i_kernel linear = {0};
 
     *out = (kfe_i_slmc){.ctx = ctx,
-                        .at.kernels = problem->kernels,
+                        .at.kernels = source->kernels,
                         .table = table,
                         .n = table->rows,
                         .m = m,
                         .cols = table->cols};
     kfe_i_kernel_list_init(ctx, &out->at.linear);
-    KFE_TRY(kfe_i_onevsrest_open(ctx, problem->target, m, c, stop, &out->svms));
+    KFE_TRY(kfe_i_onevsrest_open(ctx, source->target, m, c, stop, &out->svms));
+    out->svms.who = "slmc";
     KFE_TRY(allocate(out));
     KFE_TRY(kfe_i_kernel_parse(ctx, "linear", &linear));
     KFE_TRY(kfe_i_kernel_list_add(&out->at.linear, &linear));

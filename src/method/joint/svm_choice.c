@@ -30,6 +30,7 @@ kfe_status kfe_i_class_ridge(kfe_context *ctx, const char *method, const kfe_i_g
                                        .centred = 1,
                                        .targets = indicator,
                                        .columns = classes,
+                                       .keys = target->keys,
                                        .rule = KFE_LOO_SMALLEST_ERROR};
     KFE_TRY(kfe_i_loo_choose(ctx, &problem, out));
     if (out->rows > 0)

@@ -23,13 +23,13 @@ static const kfe_i_param rows[] = {
                 "the centred kernel"),
 };
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     const svm_joint_settings *s = settings;
     kfe_i_joint_kernel kernel = {.method = "svm-joint", .ridge = s->lambda, .uncorrelated = 0};
 
-    return kfe_i_joint_fit_kernel(ctx, problem, &s->joint, &kernel, out);
+    return kfe_i_joint_fit_kernel(ctx, source, &s->joint, &kernel, out);
 }
 
 const kfe_i_method kfe_i_method_svm_joint = {

@@ -19,17 +19,17 @@ static const kfe_i_param rows[] = {
     KFE_JOINT_ROWS(usvm_joint_settings, joint, "10"),
     KFE_CHOSEN_RIDGE_ROW(usvm_joint_settings, xi, "xi",
                          "regularisation xi of the uncorrelated features; auto: the ridge of smallest "
-                         "leave-one-out error of a regression on the classes (of more than 85 examples, on "
+                         "leave-one-out error of a regression on the classes (of more than 200 examples, on "
                          "a sample); thousandth: of the mean diagonal of the centred kernel"),
 };
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     const usvm_joint_settings *s = settings;
     kfe_i_joint_kernel kernel = {.method = "usvm-joint", .ridge = s->xi, .uncorrelated = 1};
 
-    return kfe_i_joint_fit_kernel(ctx, problem, &s->joint, &kernel, out);
+    return kfe_i_joint_fit_kernel(ctx, source, &s->joint, &kernel, out);
 }
 
 const kfe_i_method kfe_i_method_usvm_joint = {

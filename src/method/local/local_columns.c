@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
 #include "method/local/local_problem.h"
 
 static void warn_of_negative(const kfe_i_local_problem *p, int64_t m, double least, double most)
@@ -87,7 +87,7 @@ kfe_status kfe_i_local_map_kernel(kfe_i_local_problem *p, int64_t m, int kernel_
     double *matrix = NULL;
     double rounding = 0;
 
-    KFE_TRY(kfe_i_problem_kernel(p->ctx, p->given, m, &gram));
+    KFE_TRY(kfe_i_ask_kernel(p->ctx, p->given, m, &gram));
     KFE_TRY(kfe_i_check_memory(p->ctx, 32.0 * (double)p->n * (double)p->n, "turning a kernel into columns",
                                "raise {memory}, or fit on fewer examples"));
     KFE_TRY(kfe_i_gram_materialise(gram, &matrix));

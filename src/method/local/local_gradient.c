@@ -22,9 +22,9 @@
 #include <string.h>
 
 #include "core/least.h"
-#include "gram/dense/basis.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/tile.h"
+#include "linalg/basis.h"
 #include "method/local/local_problem.h"
 
 /* ---- support examples ---- */

@@ -22,7 +22,7 @@ static int64_t largest(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-void kfe_i_local_view_name(const kfe_i_problem *given, int view, char *out, size_t size)
+void kfe_i_local_view_name(const kfe_i_fit_source *given, int view, char *out, size_t size)
 {
     if (given->view_names && given->view_names[view])
         snprintf(out, size, "view %s", given->view_names[view]);
@@ -32,13 +32,13 @@ void kfe_i_local_view_name(const kfe_i_problem *given, int view, char *out, size
 
 /* ---- which views the gate sees ---- */
 
-static kfe_status find_gate_view(kfe_context *ctx, const char *method, const kfe_i_problem *given,
+static kfe_status find_gate_view(kfe_context *ctx, const char *method, const kfe_i_fit_source *given,
                                  const char *text, int *out)
 {
     *out = -1;
     if (strcmp(text, "all") == 0)
         return KFE_OK;
-    *out = kfe_i_problem_find_view(given, text);
+    *out = kfe_i_find_view(given, text);
     if (*out < 0)
         return kfe_i_fail(
             ctx, KFE_EINVAL,
@@ -199,7 +199,7 @@ static kfe_status open_fixed(kfe_i_local_problem *p, kfe_i_local_source *part)
     KFE_TRY(kfe_i_points_prepare(p->ctx, &part->kernel, &part->columns, NULL, &part->points));
     if (square * (double)(p->count + 1) <= KFE_KEPT_SHARE * (double)kfe_i_memory_left(p->ctx)) {
         KFE_ALLOC(p->ctx, part->kept, p->n * p->n);
-        KFE_TRY(kfe_i_self_matrix(p->ctx, &part->kernel, &part->points, part->kept, NULL));
+        KFE_TRY(kfe_i_self_matrix(p->ctx, &part->kernel, &part->points, part->kept));
     }
 cleanup:
     return status;
@@ -250,7 +250,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_local_problem_open(kfe_context *ctx, const char *method, const kfe_i_problem *given,
+kfe_status kfe_i_local_problem_open(kfe_context *ctx, const char *method, const kfe_i_fit_source *given,
                                     const kfe_i_local_settings *settings, int projects,
                                     kfe_i_local_problem *p)
 {

@@ -27,7 +27,7 @@
 #define KFE_METHOD_LOCAL_LOCAL_PROBLEM_H
 
 #include "core/rng.h"
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
 #include "method/method.h"
 #include "method/shared/onevsrest.h"
 
@@ -43,7 +43,7 @@ typedef struct kfe_i_local_settings {
     char gate[KFE_PARAM_TEXT_SIZE];
     int kernel_map, features, step, start;
     double c, stop, ridge, step_size, settled;
-    int64_t max_iterations, restarts; /* restarts 0: chosen by the size of the problem */
+    int64_t max_iterations, restarts; /* restarts 0: automatic (local_search.c) */
 } kfe_i_local_settings;
 
 #define KFE_LOCAL_ROWS(type)                                                                                 \
@@ -65,7 +65,9 @@ typedef struct kfe_i_local_settings {
                  "stop when an iteration lowers the objective by less than this share"),                     \
         KFE_INT(type, max_iterations, "max-iter", "200", 0, 1e6, "most iterations of one start"),            \
         KFE_INT_OR(type, restarts, "restarts", "auto", 1, 1e6, "auto", "auto=0",                             \
-                   "number of starts, of which the best end is kept; auto: 1 to 5, by the size of the data")
+                   "number of starts, of which the best end is kept; auto: one, continued from a softer "    \
+                   "gate while "                                                                             \
+                   "that ends lower, at most 3 times")
 
 /* ---- the problem ---- */
 
@@ -128,7 +130,7 @@ typedef struct kfe_i_local_watch {
 
 typedef struct kfe_i_local_problem {
     kfe_context *ctx;
-    const kfe_i_problem *given;
+    const kfe_i_fit_source *given;
     const char *method;
     int projects; /* sldr */
     int threads;
@@ -144,12 +146,12 @@ typedef struct kfe_i_local_problem {
 } kfe_i_local_problem;
 
 /* `projects`: sldr. Free it also after a failure. */
-kfe_status kfe_i_local_problem_open(kfe_context *ctx, const char *method, const kfe_i_problem *given,
+kfe_status kfe_i_local_problem_open(kfe_context *ctx, const char *method, const kfe_i_fit_source *given,
                                     const kfe_i_local_settings *settings, int projects,
                                     kfe_i_local_problem *out);
 void kfe_i_local_problem_free(kfe_i_local_problem *p);
 /* "view NAME", for messages. */
-void kfe_i_local_view_name(const kfe_i_problem *given, int view, char *out, size_t size);
+void kfe_i_local_view_name(const kfe_i_fit_source *given, int view, char *out, size_t size);
 
 /* Sets the columns of a part that knows its view only by a kernel (local_columns.c). */
 kfe_status kfe_i_local_map_kernel(kfe_i_local_problem *p, int64_t m, int kernel_map);
@@ -207,11 +209,11 @@ kfe_status kfe_i_local_start(kfe_i_local_problem *p, int start, kfe_i_rng *rng, 
 /* The best parameters found, and the way there. */
 typedef struct kfe_i_local_path {
     double *parameters;
-    double *objectives; /* iterations + 1: at the start and after each iteration */
+    double *objectives; /* iterations + 1: at the start and the lowest after each iteration */
     int64_t iterations;
     int converged;    /* 0: the objective still fell at the limit of iterations */
-    int64_t restarts; /* number of starts */
-    double *ends;     /* the last objective of each start */
+    int64_t restarts; /* number of descents: from starts, and from softer gates */
+    double *ends;     /* the last objective of each */
 } kfe_i_local_path;
 
 /* Leaves the problem updated and its SVMs solved at the best parameters. Free the path also after a failure. */
@@ -220,7 +222,7 @@ kfe_status kfe_i_local_search(kfe_i_local_problem *p, const kfe_i_local_settings
 void kfe_i_local_path_free(kfe_context *ctx, kfe_i_local_path *path);
 
 /* The whole method, for lmkl.c and sldr.c. */
-kfe_status kfe_i_local_fit(kfe_context *ctx, const char *method, const kfe_i_problem *given,
+kfe_status kfe_i_local_fit(kfe_context *ctx, const char *method, const kfe_i_fit_source *given,
                            const kfe_i_local_settings *settings, int projects, kfe_i_solution *out);
 
 #endif

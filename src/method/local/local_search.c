@@ -11,7 +11,9 @@
  * that would raise J is never taken: with steps of one size the search ends where such a step is too long.
  *
  * J is not convex, and has kinks where the α of the SVMs are not unique; the search may end at one. Other starts end
- * elsewhere, so several starts are made where they are cheap, and the best end is kept.
+ * elsewhere: with `restarts` R there are R starts, and the best end is kept. With restarts=auto there is one start, and at its
+ * end the gate is softened: V and v₀ are multiplied by a factor below 1, and the search goes on from there. Shares near 0
+ * and 1 hardly have a gradient; softer ones do, and the search mostly ends lower. This is repeated while it does.
  *
  * Gönen & Alpaydın (2010), algorithm 1.
  */
@@ -19,10 +21,12 @@
 #include <float.h>
 #include <math.h>
 #include <omp.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "core/rng.h"
+#include "learn/svm_dual.h"
 #include "method/local/local_problem.h"
 #include "method/shared/line_search.h"
 
@@ -37,10 +41,10 @@ enum { MOST_TRIALS = 16 };
 /* SVMs at a start that are further than this from their optimum, relative to it, are solved again, a few times. */
 #define KFE_START_GAP 0.01
 enum { START_SOLVES = 5 };
-/* Automatic restarts: at most this many, and only as many as keep n²·(parts + dimensions)·SVMs, summed over the starts,
- * below the budget (about two seconds). The rule looks at sizes alone, so that results repeat. */
-enum { MOST_AUTO_RESTARTS = 5 };
-#define KFE_RESTART_BUDGET 1e7
+/* restarts=auto: the gate is softened at most so often, and by so much. Chosen by the objectives and times of
+ * bench/RESULTS.md. */
+enum { MOST_SOFTENINGS = 3 };
+#define KFE_SOFTENED 0.2
 
 typedef struct svms_copy {
     double *alpha, *weights, *offset;
@@ -50,6 +54,7 @@ typedef struct svms_copy {
 typedef struct search {
     kfe_i_local_problem *p;
     const kfe_i_local_settings *settings;
+    int64_t starts; /* the descents after these begin where the gate of the best is softened */
     kfe_i_local_retraction retraction;
     double *now, *trial, *gradient;
     double value;                  /* J at `now`, the SVMs' duality gap included */
@@ -258,13 +263,14 @@ static double largest_objective(const kfe_i_onevsrest *svms)
     return sum * (double)svms->count;
 }
 
-/* J at the start, from cold SVMs. */
+/* J where a descent begins, from the last α of the SVMs. */
 static kfe_status first_value(search *s)
 {
     kfe_status status = KFE_OK;
     kfe_i_local_problem *p = s->p;
 
-    memset(p->svms.alpha, 0, (size_t)(p->n * p->svms.count) * sizeof *p->svms.alpha);
+    KFE_TRY(kfe_i_local_update(p, KFE_LOCAL_PROJECTIONS, s->now));
+    KFE_TRY(kfe_i_local_update(p, KFE_LOCAL_GATE_MAP, s->now));
     for (int solve = 0; solve < START_SOLVES; solve++) {
         KFE_TRY(kfe_i_local_value(p, s->now, &s->value));
         if (p->svms.gap <= KFE_START_GAP * s->value)
@@ -287,8 +293,7 @@ static kfe_status begin(search *s, int start, kfe_i_rng *rng)
     kfe_i_local_problem *p = s->p;
 
     KFE_TRY(kfe_i_local_start(p, start, rng, &s->retraction, s->now));
-    KFE_TRY(kfe_i_local_update(p, KFE_LOCAL_PROJECTIONS, s->now));
-    KFE_TRY(kfe_i_local_update(p, KFE_LOCAL_GATE_MAP, s->now));
+    memset(p->svms.alpha, 0, (size_t)(p->n * p->svms.count) * sizeof *p->svms.alpha);
     KFE_TRY(first_value(s));
     if (p->ridge == 0 && s->settings->ridge > 0) {
         p->ridge = s->settings->ridge * p->svms.objective * p->gate_scale;
@@ -303,27 +308,68 @@ cleanup:
     return status;
 }
 
-/* From the start, or from the state of an earlier run if there is one. */
-static kfe_status descend(search *s, int start, kfe_i_rng *rng, int restored, kfe_i_loop *loop)
+/* Takes up the best end so far, with a softer gate. */
+static kfe_status soften(search *s, const kfe_i_local_path *path)
 {
     kfe_status status = KFE_OK;
-    int64_t most = s->settings->max_iterations;
+    kfe_i_local_problem *p = s->p;
+    int64_t first = 0;
+    int64_t count = 0;
+
+    memcpy(s->now, path->parameters, (size_t)p->at.size * sizeof *s->now);
+    memcpy(s->objectives, path->objectives, (size_t)(path->iterations + 1) * sizeof *s->objectives);
+    s->iterations = path->iterations;
+    s->converged = 0;
+    kfe_i_local_block_place(p, KFE_LOCAL_GATE_WEIGHTS, &first, &count);
+    cblas_dscal((blasint)count, KFE_SOFTENED, s->now + first, 1);
+    memset(s->step, 0, sizeof s->step);
+    restore_svms(&s->best, &p->svms);
+    KFE_TRY(first_value(s));
+    keep_svms(&p->svms, &s->current);
+cleanup:
+    return status;
+}
+
+static kfe_status enter(search *s, int64_t descent, const kfe_i_local_path *path, kfe_i_rng *rng)
+{
+    if (descent >= s->starts)
+        return soften(s, path);
+    /* of several starts every second one is random, so that they differ in all dimensions */
+    return begin(s, descent % 2 == 1 ? KFE_LOCAL_RANDOM : s->settings->start, rng);
+}
+
+/* The objectives on record are the lowest so far, because softening raises them at first. */
+static kfe_status iterate(search *s)
+{
+    kfe_status status = KFE_OK;
+    double before = s->value;
+
+    KFE_TRY(kfe_i_progress(s->p->ctx, "localizing", s->iterations, s->settings->max_iterations));
+    for (int block = 0; block < KFE_LOCAL_BLOCKS; block++)
+        KFE_TRY(step_down(s, (kfe_i_local_block)block));
+    s->iterations++;
+    s->objectives[s->iterations] = fmin(s->value, s->objectives[s->iterations - 1]);
+    kfe_i_log(s->p->ctx, KFE_LOG_DEBUG, "%s: iteration %lld: %.10g", s->p->method, (long long)s->iterations,
+              s->value);
+    s->converged = !(s->value < (1 - s->settings->settled) * before);
+cleanup:
+    return status;
+}
+
+/* The descent goes on from the state of an earlier run if there is one. */
+static kfe_status descend(search *s, int64_t descent, const kfe_i_local_path *path, kfe_i_rng *rng,
+                          int restored, kfe_i_loop *loop)
+{
+    kfe_status status = KFE_OK;
 
     if (restored) {
         KFE_TRY(kfe_i_local_update(s->p, KFE_LOCAL_PROJECTIONS, s->now));
         KFE_TRY(kfe_i_local_update(s->p, KFE_LOCAL_GATE_MAP, s->now));
     } else {
-        KFE_TRY(begin(s, start, rng));
+        KFE_TRY(enter(s, descent, path, rng));
     }
-    while (s->iterations < most && !s->converged) {
-        double before = s->value;
-        KFE_TRY(kfe_i_checkpoint(s->p->ctx, "localizing", s->iterations, most));
-        for (int block = 0; block < KFE_LOCAL_BLOCKS; block++)
-            KFE_TRY(step_down(s, (kfe_i_local_block)block));
-        s->objectives[++s->iterations] = s->value;
-        kfe_i_log(s->p->ctx, KFE_LOG_DEBUG, "%s: iteration %lld: %.10g", s->p->method,
-                  (long long)s->iterations, s->value);
-        s->converged = !(s->value < (1 - s->settings->settled) * before);
+    while (s->iterations < s->settings->max_iterations && !s->converged) {
+        KFE_TRY(iterate(s));
         KFE_TRY(kfe_i_loop_save(loop));
     }
 cleanup:
@@ -385,14 +431,14 @@ static void list_svms(const search *s, svms_copy *copy, kfe_i_loop *loop)
     KFE_LOOP_VALUE(loop, copy->gap);
 }
 
-/* What the descent under way and the starts after it need; `start` counts the starts, `best` is the value of the best end. */
-static void list_state(search *s, kfe_i_local_path *out, int64_t *start, double *best, kfe_i_rng *rng,
+/* What the descent under way and those after it need; `descent` counts them, `best` is the value of the best end. */
+static void list_state(search *s, kfe_i_local_path *out, int64_t *descent, double *best, kfe_i_rng *rng,
                        kfe_i_loop *loop)
 {
     int64_t most = s->settings->max_iterations + 1;
 
     kfe_i_loop_begin(s->p->ctx, "localizing", 0, loop);
-    KFE_LOOP_VALUE(loop, *start);
+    KFE_LOOP_VALUE(loop, *descent);
     KFE_LOOP_VALUE(loop, *best);
     KFE_LOOP_VALUE(loop, *rng);
     KFE_LOOP_VALUE(loop, s->value);
@@ -412,48 +458,33 @@ static void list_state(search *s, kfe_i_local_path *out, int64_t *start, double 
     KFE_LOOP_VALUE(loop, out->converged);
 }
 
-/* One part without a gate and with all its dimensions has nothing to search for. */
-static int has_parameters(const kfe_i_local_problem *p)
+/* A single part has the share 1 whatever the gate, so that there is nothing to soften. */
+static int64_t most_softenings(const kfe_i_local_problem *p, const kfe_i_local_settings *settings)
 {
-    int64_t first = 0;
-    int64_t count = 0;
-    int64_t total = 0;
-
-    for (int block = 0; block < KFE_LOCAL_BLOCKS; block++) {
-        kfe_i_local_block_place(p, (kfe_i_local_block)block, &first, &count);
-        total += count;
-    }
-    return total > 0;
+    return settings->restarts == 0 && p->count > 1 ? MOST_SOFTENINGS : 0;
 }
 
-static int64_t choose_restarts(const kfe_i_local_problem *p, const kfe_i_local_settings *settings)
+/* Whether a descent that begins now has iterations left. */
+static int may_soften(const search *s, const kfe_i_local_path *path)
 {
-    int64_t width = 0;
-
-    if (settings->restarts > 0)
-        return settings->restarts;
-    if (settings->max_iterations == 0 || !has_parameters(p))
-        return 1;
-    for (int64_t m = 0; m < p->count; m++)
-        width += 1 + (p->projects ? p->parts[m].dim : 0);
-    double cost = (double)p->n * (double)p->n * (double)width * (double)p->svms.count;
-    return (int64_t)fmax(1, fmin(MOST_AUTO_RESTARTS, floor(KFE_RESTART_BUDGET / cost)));
+    return path->converged && path->iterations < s->settings->max_iterations;
 }
 
 static void warn_of_the_end(const kfe_i_local_problem *p, const kfe_i_local_settings *settings,
                             const kfe_i_local_path *path)
 {
+    char where[64];
+
     if (!path->converged)
         kfe_i_log(p->ctx, KFE_LOG_WARNING,
                   "%s: the objective still falls after %lld iterations; raise {max-iter}, or {settled}",
                   p->method, (long long)settings->max_iterations);
     if (p->svms.gap > settings->settled * p->svms.objective &&
-        p->svms.gap > settings->stop * p->svms.objective)
-        kfe_i_log(p->ctx, KFE_LOG_WARNING,
-                  "%s: the SVMs did not converge: their duality gap is %.2g of the objective; scale the "
-                  "data, or use a "
-                  "smaller C",
-                  p->method, p->svms.gap / p->svms.objective);
+        p->svms.gap > settings->stop * p->svms.objective) {
+        snprintf(where, sizeof where, "a duality gap of %.2g of the objective",
+                 p->svms.gap / p->svms.objective);
+        kfe_i_svm_warn(p->ctx, p->method, where);
+    }
 }
 
 kfe_status kfe_i_local_search(kfe_i_local_problem *p, const kfe_i_local_settings *settings,
@@ -463,28 +494,30 @@ kfe_status kfe_i_local_search(kfe_i_local_problem *p, const kfe_i_local_settings
     search s = {.p = p, .settings = settings};
     double best = INFINITY;
     int saved_threads = omp_get_max_threads();
-    int64_t start = 0;
+    int64_t descent = 0;
     int restored = 0;
     kfe_i_rng rng;
     kfe_i_loop loop;
 
     omp_set_num_threads(p->threads);
     kfe_i_rng_init(&rng, kfe_context_seed(p->ctx), KFE_STREAM_LOCAL);
-    p->svms.quiet = 1;
-    out->restarts = choose_restarts(p, settings);
+    s.starts = settings->restarts > 0 ? settings->restarts : 1;
+    out->restarts = s.starts + most_softenings(p, settings);
     KFE_TRY(search_open(&s, out));
-    list_state(&s, out, &start, &best, &rng, &loop);
+    list_state(&s, out, &descent, &best, &rng, &loop);
     KFE_TRY(kfe_i_loop_restore(&loop, &restored));
-    for (; start < out->restarts; start++) {
-        /* of several starts every second one is random, so that they differ in all dimensions */
-        KFE_TRY(descend(&s, start % 2 == 1 ? KFE_LOCAL_RANDOM : settings->start, &rng, restored, &loop));
+    for (int goes_on = 1; goes_on && descent < out->restarts; descent++) {
+        KFE_TRY(descend(&s, descent, out, &rng, restored, &loop));
         restored = 0;
-        out->ends[start] = s.value;
+        out->ends[descent] = s.value;
+        goes_on = s.value < best || descent < s.starts;
         if (s.value < best) {
             best = s.value;
             keep_best(&s, out);
         }
+        goes_on &= descent + 1 < s.starts || may_soften(&s, out);
     }
+    out->restarts = descent;
     restore_svms(&s.best, &p->svms);
     KFE_TRY(kfe_i_local_update(p, KFE_LOCAL_PROJECTIONS, out->parameters));
     KFE_TRY(kfe_i_local_update(p, KFE_LOCAL_GATE_MAP, out->parameters));

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
 #include "method/local/local_problem.h"
 
 static double *copy_block(kfe_context *ctx, const double *from, int64_t count)
@@ -144,7 +144,7 @@ static void gate_summary(const kfe_i_local_problem *p, double *means, double *de
     cblas_dscal((blasint)p->count, 1 / mass, decides, 1);
 }
 
-/* (worst − best)/best over the ends of all starts */
+/* (worst − best)/best over the ends of all descents */
 static double spread_of(const kfe_i_local_path *path)
 {
     double best = path->ends[0];
@@ -192,7 +192,7 @@ static int64_t support_vectors(const kfe_i_local_problem *p)
     return found;
 }
 
-kfe_status kfe_i_local_fit(kfe_context *ctx, const char *method, const kfe_i_problem *given,
+kfe_status kfe_i_local_fit(kfe_context *ctx, const char *method, const kfe_i_fit_source *given,
                            const kfe_i_local_settings *settings, int projects, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;

@@ -2,19 +2,22 @@
 /*
  * Matrices with orthonormal columns, and the starts of the search of sldr and lmkl.
  *
- * Random start: normal numbers, made orthonormal in projections. The weights of the gate are small, so that all parts have
- * nearly the same share.
+ * Random start: X_mᵀU, made orthonormal in projections, where the normal numbers of a row of U are drawn by the content of that
+ * example. So it depends on the order of neither the rows nor the columns, and columns that are eigenvectors may have any sign. The
+ * weights of the gate are small, so that all parts have nearly the same share.
  * Supervised start: in each part the first columns are replaced by the leading directions between the class means, the
  * left singular vectors of X_mᵀH, where H is the centred class indicator.
  */
 #include <cblas.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "gram/dense/basis.h"
-#include "gram/dense/linalg.h"
+#include "data/rows/distinct.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 #include "method/local/local_problem.h"
 
 /* Size of the gate's logits at the start. */
@@ -107,6 +110,19 @@ static kfe_status make_orthonormal(kfe_i_local_retraction *r, int64_t rows, int6
     return status == KFE_OK ? kfe_i_local_polar(r, rows, k, a) : status;
 }
 
+/* The same; columns that are not independent, as of examples that are all equal, are replaced by normal numbers. */
+static kfe_status make_orthonormal_or_redraw(kfe_i_local_retraction *r, int64_t rows, int64_t k,
+                                             kfe_i_rng *rng, double *a)
+{
+    kfe_status status = make_orthonormal(r, rows, k, a);
+
+    if (status != KFE_ENUMERIC)
+        return status;
+    for (int64_t i = 0; i < rows * k; i++)
+        a[i] = kfe_i_rng_normal(rng);
+    return make_orthonormal(r, rows, k, a);
+}
+
 /* h (n × classes): class indicators divided by the class size, less their mean; rows count by their weights */
 static void indicate(const kfe_i_target *target, const double *sizes, double *h)
 {
@@ -197,26 +213,95 @@ static void sort_parts(const kfe_i_local_problem *p, int64_t *order)
     }
 }
 
-/* The part's rows of T, or of Γ, which has a column for every part. */
-static void draw_gating(const kfe_i_local_problem *p, const int64_t *order, const kfe_i_local_source *part,
-                        kfe_i_rng *rng, double *parameters)
+/* u (n × k): normal numbers by the content of the examples, times their weights, with columns of sum zero, so that constants added to
+ * columns of X leave Xᵀu as it is. */
+static void draw_by_content(const kfe_i_local_problem *p, kfe_i_rng *rng, int64_t k, double *u)
 {
-    for (int64_t j = 0; part->gating_at >= 0 && j < part->columns.cols; j++)
-        for (int64_t k = 0; k < p->at.gate_dim; k++)
-            parameters[part->gating_at + j * p->at.gate_dim + (p->projects ? k : order[k])] =
-                kfe_i_rng_normal(rng);
+    const kfe_i_target *target = p->given->target;
+    double mass = kfe_i_target_mass(target, p->n);
+
+    for (int64_t c = 0; c < k; c++) {
+        uint64_t salt = kfe_i_rng_bits(rng);
+        double mean = 0;
+        for (int64_t i = 0; i < p->n; i++) {
+            u[i * k + c] = kfe_i_key_normal(&target->keys[i], salt);
+            mean += kfe_i_weight_of(target, i) * u[i * k + c] / mass;
+        }
+        for (int64_t i = 0; i < p->n; i++)
+            u[i * k + c] = kfe_i_weight_of(target, i) * (u[i * k + c] - mean);
+    }
 }
 
-static void draw(const kfe_i_local_problem *p, const int64_t *order, kfe_i_rng *rng, double *parameters)
+static double mean_square(const kfe_i_local_problem *p, const double *z, int64_t k)
 {
+    double sum = 0;
+
+    for (int64_t i = 0; i < p->n; i++)
+        for (int64_t c = 0; c < k; c++)
+            sum += kfe_i_weight_of(p->given->target, i) * z[i * k + c] * z[i * k + c];
+    return sum / (kfe_i_target_mass(p->given->target, p->n) * (double)k);
+}
+
+/* out (cols × k) = Xᵀu, with entries of about the size of normal numbers: X·out is as large on average. Normal numbers themselves where
+ * the content of the examples is not known, or does not suffice for k independent columns. */
+static kfe_status draw_columns(const kfe_i_local_problem *p, const kfe_i_local_source *part, kfe_i_rng *rng,
+                               int64_t k, double *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t cols = part->columns.cols;
+    double *u = NULL;
+    double square = 0;
+
+    if (p->given->target->keys && k < p->n) {
+        KFE_ALLOC(p->ctx, u, p->n * k);
+        draw_by_content(p, rng, k, u);
+        KFE_TRY(kfe_i_table_transpose_times(p->ctx, &part->columns, u, k, out));
+        KFE_TRY(kfe_i_table_times(p->ctx, &part->columns, out, k, u));
+        square = mean_square(p, u, k);
+    }
+    int usable = square > 0 && isfinite(square);
+    double factor = usable ? sqrt((double)cols * fmax(p->gate_scale, DBL_MIN) / square) : 0;
+    for (int64_t i = 0; i < cols * k; i++)
+        out[i] = usable ? factor * out[i] : kfe_i_rng_normal(rng);
+cleanup:
+    kfe_i_free(p->ctx, u);
+    return status;
+}
+
+/* The part's rows of T, or of Γ, which has a column for every part. */
+static kfe_status draw_gating(const kfe_i_local_problem *p, const int64_t *order,
+                              const kfe_i_local_source *part, kfe_i_rng *rng, double *parameters)
+{
+    kfe_status status = KFE_OK;
+    int64_t k = p->at.gate_dim;
+    double *drawn = NULL;
+
+    if (part->gating_at < 0)
+        return KFE_OK;
+    KFE_ALLOC(p->ctx, drawn, part->columns.cols * k);
+    KFE_TRY(draw_columns(p, part, rng, k, drawn));
+    for (int64_t j = 0; j < part->columns.cols; j++)
+        for (int64_t c = 0; c < k; c++)
+            parameters[part->gating_at + j * k + (p->projects ? c : order[c])] = drawn[j * k + c];
+cleanup:
+    kfe_i_free(p->ctx, drawn);
+    return status;
+}
+
+static kfe_status draw(const kfe_i_local_problem *p, const int64_t *order, kfe_i_rng *rng, double *parameters)
+{
+    kfe_status status = KFE_OK;
+
     for (int64_t l = 0; l < p->count; l++) {
         const kfe_i_local_source *part = &p->parts[order[l]];
-        for (int64_t i = 0; p->projects && i < part->columns.cols * part->dim; i++)
-            parameters[part->projection_at + i] = kfe_i_rng_normal(rng);
-        draw_gating(p, order, part, rng, parameters);
+        if (p->projects)
+            KFE_TRY(draw_columns(p, part, rng, part->dim, parameters + part->projection_at));
+        KFE_TRY(draw_gating(p, order, part, rng, parameters));
         for (int64_t k = 0; p->projects && k < p->at.gate_dim; k++)
             parameters[p->at.weights + k * p->count + order[l]] = kfe_i_rng_normal(rng);
     }
+cleanup:
+    return status;
 }
 
 kfe_status kfe_i_local_start(kfe_i_local_problem *p, int start, kfe_i_rng *rng, kfe_i_local_retraction *r,
@@ -228,16 +313,16 @@ kfe_status kfe_i_local_start(kfe_i_local_problem *p, int start, kfe_i_rng *rng, 
 
     KFE_ALLOC(p->ctx, order, p->count);
     sort_parts(p, order);
-    draw(p, order, rng, parameters);
+    KFE_TRY(draw(p, order, rng, parameters));
     for (int64_t m = 0; m < p->count && p->projects; m++) {
         kfe_i_local_source *part = &p->parts[m];
         double *w = parameters + part->projection_at;
         if (start == KFE_LOCAL_SUPERVISED)
             KFE_TRY(supervise(p, part, w));
-        KFE_TRY(make_orthonormal(r, part->columns.cols, part->dim, w));
+        KFE_TRY(make_orthonormal_or_redraw(r, part->columns.cols, part->dim, rng, w));
     }
     if (p->projects)
-        KFE_TRY(make_orthonormal(r, p->at.gate_cols, p->at.gate_dim, parameters + p->at.gate));
+        KFE_TRY(make_orthonormal_or_redraw(r, p->at.gate_cols, p->at.gate_dim, rng, parameters + p->at.gate));
     for (int64_t i = p->projects ? p->at.weights : p->at.gate; i < p->at.offset; i++)
         parameters[i] *= p->projects ? scale : scale / sqrt((double)p->at.gate_cols);
     for (int64_t m = 0; m < p->count; m++)

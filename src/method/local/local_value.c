@@ -13,10 +13,11 @@
 #include <string.h>
 
 #include "core/least.h"
-#include "gram/dense/linalg.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/tile.h"
+#include "linalg/linalg.h"
 #include "method/local/local_problem.h"
+#include "system/system.h"
 
 /* ---- projections and shares ---- */
 

@@ -23,10 +23,10 @@ static const kfe_i_param rows[] = {
     KFE_LOCAL_ROWS(kfe_i_local_settings),
 };
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
-    return kfe_i_local_fit(ctx, "sldr", problem, settings, 1, out);
+    return kfe_i_local_fit(ctx, "sldr", source, settings, 1, out);
 }
 
 const kfe_i_method kfe_i_method_sldr = {
@@ -36,8 +36,8 @@ const kfe_i_method kfe_i_method_sldr = {
     .reference = "Gönen & Alpaydın 2010, eqs. (2)-(5), algorithm 1",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_WEIGHTS |
              KFE_HAS_PREDICTOR | KFE_HAS_SAMPLE_WEIGHTS,
-    .weighs_examples = 1,
     .kernel = "linear",
     .params = KFE_PARAM_TABLE(rows, kfe_i_local_settings),
+    .uses = kfe_i_use_rows,
     .fit = fit,
 };

@@ -7,11 +7,8 @@
 
 #include "core/memory.h"
 #include "gram/base.h"
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
 #include "method/mkl/bank.h"
-
-/* Share of the memory limit for the entries of factored operators. */
-#define KFE_ENTRIES_SHARE 0.5
 
 /* The trace of a centred operator, 0 where it is not above what rounding leaves of a constant kernel. */
 static kfe_status measure_trace(kfe_context *ctx, const kfe_i_gram *raw, const kfe_i_gram *centred,
@@ -36,32 +33,32 @@ cleanup:
 }
 
 /* Whether kernel m is worth a matrix of base values: the next one can use it too, and all fit in memory. */
-static int begins_family(const kfe_i_bank *bank, const kfe_i_problem *problem, int64_t m)
+static int begins_family(const kfe_i_bank *bank, const kfe_i_fit_source *source, int64_t m)
 {
     double n = (double)bank->size;
-    const kfe_i_kernel *kernel = &problem->kernels->items[m];
+    const kfe_i_kernel *kernel = &source->kernels->items[m];
     kfe_i_base shape = {.ctx = bank->ctx, .def = *kernel->def, .view = kernel->view};
 
-    return problem->landmarks.count == 0 &&
-           (problem->storage == KFE_GRAM_AUTO || problem->storage == KFE_GRAM_F64) && kernel->def->map &&
+    return source->landmarks.count == 0 &&
+           (source->storage == KFE_GRAM_AUTO || source->storage == KFE_GRAM_F64) && kernel->def->map &&
            m + 1 < bank->count && kernel[1].def->map && kfe_i_base_serves(&shape, &kernel[1]) &&
            8 * n * n * (double)(bank->count + 2) <= (double)kfe_i_memory_left(bank->ctx);
 }
 
 /* Evaluates a map of shared values if possible, else the kernel by itself. */
-static kfe_status open_raw(kfe_i_bank *bank, const kfe_i_problem *problem, int64_t m, kfe_i_base *base)
+static kfe_status open_raw(kfe_i_bank *bank, const kfe_i_fit_source *source, int64_t m, kfe_i_base *base)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_kernel *kernel = &problem->kernels->items[m];
+    const kfe_i_kernel *kernel = &source->kernels->items[m];
     int served = kernel->def->map && kfe_i_base_serves(base, kernel);
 
-    if (!served && begins_family(bank, problem, m)) {
+    if (!served && begins_family(bank, source, m)) {
         kfe_i_base_free(base);
-        KFE_TRY(kfe_i_base_make(bank->ctx, kernel, &problem->views[kernel->view], base));
+        KFE_TRY(kfe_i_base_make(bank->ctx, kernel, &source->views[kernel->view], base));
         served = 1;
     }
     if (!served)
-        return kfe_i_problem_kernel(bank->ctx, problem, m, &bank->raw[m]);
+        return kfe_i_ask_kernel(bank->ctx, source, m, &bank->raw[m]);
     KFE_TRY(kfe_i_table_new_dense(bank->ctx, bank->size, bank->size, &bank->tables[m]));
     KFE_TRY(kfe_i_base_map(bank->ctx, base, kernel, 0, bank->tables[m].values));
     KFE_TRY(kfe_i_gram_precomputed(bank->ctx, &bank->tables[m], &bank->raw[m]));
@@ -69,26 +66,8 @@ cleanup:
     return status;
 }
 
-/* Passes over factored operators are cheap, but every iteration reads the entries: keep those too, if they fit. */
-static kfe_status keep_entries(kfe_i_bank *bank, const kfe_i_problem *problem, int64_t m, double reserve)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_kept *kept = &bank->kept[m];
-    double matrix = 8 * (double)bank->size * (double)bank->size;
-
-    if (kept->stored || kfe_i_gram_row(bank->raw[m], 0) || kfe_i_gram_is_single(bank->raw[m]) ||
-        bank->raw[m]->pinned || problem->storage == KFE_GRAM_TILED ||
-        matrix + reserve > KFE_ENTRIES_SHARE * (double)kfe_i_memory_left(bank->ctx))
-        return KFE_OK;
-    KFE_TRY(kfe_i_gram_stored(bank->ctx, bank->raw[m], 0, &kept->stored));
-    KFE_TRY(kfe_i_gram_centred(bank->ctx, kept->stored, &kept->centred));
-    kept->gram = kept->centred;
-cleanup:
-    return status;
-}
-
-static kfe_status open_one(const char *method, const kfe_i_problem *problem, int64_t m, kfe_i_base *base,
-                           kfe_i_bank *bank)
+static kfe_status open_one(const char *method, const kfe_i_fit_source *source, const double *roots, int64_t m,
+                           kfe_i_base *base, kfe_i_bank *bank)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = bank->ctx;
@@ -97,16 +76,15 @@ static kfe_status open_one(const char *method, const kfe_i_problem *problem, int
     double reserve = 8 * n * n * (double)(bank->reserved + bank->count - 1 - m);
     double rounding = 0;
 
-    KFE_TRY(open_raw(bank, problem, m, base));
-    if (problem->roots) {
+    KFE_TRY(open_raw(bank, source, m, base));
+    if (roots) {
         bank->plain[m] = bank->raw[m];
         bank->raw[m] = NULL;
-        KFE_TRY(kfe_i_gram_weighted(ctx, bank->plain[m], problem->roots, &bank->raw[m]));
+        KFE_TRY(kfe_i_gram_weighted(ctx, bank->plain[m], roots, &bank->raw[m]));
     }
-    KFE_TRY(kfe_i_gram_centred(ctx, bank->raw[m], &bank->centred[m]));
-    KFE_TRY(kfe_i_gram_keep_rows(bank->centred[m], reserve, &bank->kept[m]));
-    KFE_TRY(keep_entries(bank, problem, m, reserve));
-    KFE_TRY(measure_trace(ctx, bank->raw[m], bank->kept[m].gram, &bank->traces[m]));
+    KFE_TRY(kfe_i_gram_keep(bank->raw[m], KFE_KEEP_ROWS, reserve, &bank->kept[m]));
+    KFE_TRY(kfe_i_gram_centred(ctx, bank->kept[m].gram, &bank->centred[m]));
+    KFE_TRY(measure_trace(ctx, bank->raw[m], bank->centred[m], &bank->traces[m]));
     if (bank->traces[m] == 0) {
         kfe_i_log(ctx, KFE_LOG_WARNING,
                   "%s: kernel %lld is constant on this data, or far from positive definite: its centred "
@@ -120,15 +98,15 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_bank_open(kfe_context *ctx, const char *method, const kfe_i_problem *problem, int matrices,
-                           kfe_i_bank *out)
+kfe_status kfe_i_bank_open(kfe_context *ctx, const char *method, const kfe_i_fit_source *source,
+                           const double *roots, int matrices, kfe_i_bank *out)
 {
     kfe_status status = KFE_OK;
-    int64_t count = problem->kernels->count;
+    int64_t count = source->kernels->count;
     double sum = 0;
     kfe_i_base base = {0};
 
-    *out = (kfe_i_bank){.ctx = ctx, .size = problem->target->rows, .count = count, .reserved = matrices};
+    *out = (kfe_i_bank){.ctx = ctx, .size = source->target->rows, .count = count, .reserved = matrices};
     KFE_ALLOC_ZERO(ctx, out->raw, count);
     KFE_ALLOC_ZERO(ctx, out->plain, count);
     KFE_ALLOC_ZERO(ctx, out->centred, count);
@@ -137,7 +115,7 @@ kfe_status kfe_i_bank_open(kfe_context *ctx, const char *method, const kfe_i_pro
     KFE_ALLOC_ZERO(ctx, out->tables, count);
     KFE_ALLOC(ctx, out->means, out->size);
     for (int64_t m = 0; m < count; m++) {
-        KFE_TRY(open_one(method, problem, m, &base, out));
+        KFE_TRY(open_one(method, source, roots, m, &base, out));
         sum += out->traces[m];
     }
     if (!(sum > 0))
@@ -154,10 +132,10 @@ cleanup:
 void kfe_i_bank_free(kfe_i_bank *bank)
 {
     for (int64_t m = 0; m < bank->count; m++) {
-        if (bank->kept)
-            kfe_i_gram_keep_free(&bank->kept[m]);
         if (bank->centred)
             kfe_i_gram_free(bank->centred[m]);
+        if (bank->kept)
+            kfe_i_gram_keep_free(&bank->kept[m]);
         if (bank->raw)
             kfe_i_gram_free(bank->raw[m]);
         if (bank->plain)
@@ -177,6 +155,12 @@ void kfe_i_bank_free(kfe_i_bank *bank)
     memset(bank, 0, sizeof *bank);
 }
 
+/* Gᵢ before it is divided by its trace. */
+static const kfe_i_gram *operator_of(const kfe_i_bank *bank, int64_t kernel)
+{
+    return bank->centred ? bank->centred[kernel] : bank->raw[kernel];
+}
+
 kfe_status kfe_i_bank_times(const kfe_i_bank *bank, int64_t kernel, const double *v, int64_t k, double *out)
 {
     kfe_status status = KFE_OK;
@@ -185,7 +169,7 @@ kfe_status kfe_i_bank_times(const kfe_i_bank *bank, int64_t kernel, const double
         memset(out, 0, (size_t)(bank->size * k) * sizeof *out);
         return KFE_OK;
     }
-    KFE_TRY(kfe_i_gram_times(bank->kept[kernel].gram, v, k, out));
+    KFE_TRY(kfe_i_gram_times(operator_of(bank, kernel), v, k, out));
     cblas_dscal((blasint)(bank->size * k), 1 / bank->traces[kernel], out, 1);
 cleanup:
     return status;
@@ -199,22 +183,13 @@ kfe_status kfe_i_bank_add_rows(const kfe_i_bank *bank, int64_t kernel, double fa
 
     if (bank->traces[kernel] == 0)
         return KFE_OK;
-    KFE_TRY(kfe_i_gram_block(bank->kept[kernel].gram, row, rows, 0, n, panel, n));
+    KFE_TRY(kfe_i_gram_block(operator_of(bank, kernel), row, rows, 0, n, panel, n));
     cblas_daxpy((blasint)(rows * n), factor / bank->traces[kernel], panel, 1, out, 1);
 cleanup:
     return status;
 }
 
 /* ---- sums ---- */
-
-/* The operator in which a kernel has its entries before centring. */
-static const kfe_i_gram *uncentred(const kfe_i_bank *bank, int64_t kernel)
-{
-    const kfe_i_gram *gram = bank->kept[kernel].gram;
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(gram);
-
-    return inner ? inner : gram;
-}
 
 static int counts(const kfe_i_bank *bank, const double *weights, int64_t kernel)
 {
@@ -224,7 +199,7 @@ static int counts(const kfe_i_bank *bank, const double *weights, int64_t kernel)
 static int all_in_memory(const kfe_i_bank *bank, const double *weights)
 {
     for (int64_t m = 0; m < bank->count; m++)
-        if (counts(bank, weights, m) && !kfe_i_gram_row(uncentred(bank, m), 0))
+        if (counts(bank, weights, m) && !bank->kept[m].rows)
             return 0;
     return 1;
 }
@@ -240,9 +215,9 @@ static kfe_status sum_means(const kfe_i_bank *bank, const double *weights, doubl
     for (int64_t m = 0; m < bank->count; m++) {
         const double *part = NULL;
         double mean = 0;
-        if (!counts(bank, weights, m) || !kfe_i_gram_centred_inner(bank->kept[m].gram))
+        if (!counts(bank, weights, m) || !bank->centred)
             continue;
-        KFE_TRY(kfe_i_gram_row_means(bank->kept[m].gram, &part, &mean));
+        KFE_TRY(kfe_i_gram_row_means(bank->centred[m], &part, &mean));
         cblas_daxpy((blasint)bank->size, weights[m] / bank->traces[m], part, 1, bank->means, 1);
         *overall += weights[m] / bank->traces[m] * mean;
     }
@@ -262,8 +237,8 @@ static void combine_row(const kfe_i_bank *bank, const double *weights, double ov
         out[j] = roots[i] * roots[j] * overall - roots[j] * bank->means[i] - roots[i] * bank->means[j];
     for (int64_t m = 0; m < bank->count; m++)
         if (counts(bank, weights, m))
-            cblas_daxpy((blasint)(i + 1), weights[m] / bank->traces[m], kfe_i_gram_row(uncentred(bank, m), i),
-                        1, out, 1);
+            cblas_daxpy((blasint)(i + 1), weights[m] / bank->traces[m],
+                        bank->kept[m].rows + i * bank->kept[m].stride, 1, out, 1);
 }
 
 static kfe_status combine_in_memory(const kfe_i_bank *bank, const double *weights, double *out)

@@ -9,9 +9,10 @@
 typedef struct kfe_i_bank {
     kfe_context *ctx;
     int64_t size, count;
-    kfe_i_gram **raw, **centred;
-    kfe_i_kept *kept;
-    kfe_i_table *tables; /* of kernels whose matrices are maps of shared values */
+    kfe_i_gram **raw;
+    kfe_i_kept *kept;     /* the raw ones, with their rows if these fit in memory */
+    kfe_i_gram **centred; /* NULL: the raw ones are centred already */
+    kfe_i_table *tables;  /* of kernels whose matrices are maps of shared values */
     kfe_i_gram *
         *plain;     /* without the weights of the examples, inside the raw ones; NULL: there are no weights */
     int reserved;   /* matrices of the caller */
@@ -20,10 +21,10 @@ typedef struct kfe_i_bank {
     double *means;   /* n: row means, while kernels are summed */
 } kfe_i_bank;
 
-/* Leaves room for `matrices` n × n matrices of the caller. KFE_EINPUT, in the name of `method`, if all kernels are
+/* Weighs the examples by `roots` (kfe_i_ask_roots; NULL: not at all), and leaves room for `matrices` n × n matrices of the caller. KFE_EINPUT, in the name of `method`, if all kernels are
  * constant. Free it also after a failure. */
-kfe_status kfe_i_bank_open(kfe_context *ctx, const char *method, const kfe_i_problem *problem, int matrices,
-                           kfe_i_bank *out);
+kfe_status kfe_i_bank_open(kfe_context *ctx, const char *method, const kfe_i_fit_source *source,
+                           const double *roots, int matrices, kfe_i_bank *out);
 void kfe_i_bank_free(kfe_i_bank *bank);
 /* out (n × k) = Gᵢ·v */
 kfe_status kfe_i_bank_times(const kfe_i_bank *bank, int64_t kernel, const double *v, int64_t k, double *out);

@@ -78,19 +78,21 @@ cleanup:
     return status;
 }
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     const hsic_mkl_settings *s = settings;
+    const double *roots = NULL;
     kfe_i_bank bank = {0};
     kfe_i_ridge_weights weights = {0};
 
-    KFE_TRY(kfe_i_bank_open(ctx, "hsic-mkl", problem, 1, &bank));
-    KFE_TRY(kfe_i_ridge_weights_open(ctx, &bank, problem->target->class_count, &weights));
+    KFE_TRY(kfe_i_ask_roots(ctx, source, &roots));
+    KFE_TRY(kfe_i_bank_open(ctx, "hsic-mkl", source, roots, 1, &bank));
+    KFE_TRY(kfe_i_ridge_weights_open(ctx, &bank, source->target->class_count, &weights));
     kfe_i_ridge_weights_configure(&weights, "hsic-mkl", &s->weights);
-    KFE_TRY(label_factor(ctx, problem->target, s->label_kernel, weights.labels));
-    KFE_TRY(kfe_i_ridge_weights_solve(&weights, s->weights.solver));
+    KFE_TRY(label_factor(ctx, source->target, s->label_kernel, weights.labels));
+    KFE_TRY(kfe_i_ridge_weights_solve(&weights));
     KFE_TRY(find_directions(ctx, &weights, s->dim, out));
     kfe_i_solution_fix_signs(out);
     KFE_TRY(kfe_i_bank_finish(&bank, weights.result.d, out));
@@ -108,5 +110,6 @@ const kfe_i_method kfe_i_method_hsic_mkl = {
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_WEIGHTS |
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, hsic_mkl_settings),
+    .uses = kfe_i_use_rows,
     .fit = fit,
 };

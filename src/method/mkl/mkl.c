@@ -7,8 +7,7 @@
  * is convex, with slopes −q_m, q_m = ½ Σ_g a_gᵀK_m a_g. svm_weights.h has the certificate and the second
  * derivatives; the Newton steps of simplex.c take some five to ten iterations.
  *
- * Lanckriet et al. (2004); Sonnenburg et al. (2006) for `--solver silp`; Rakotomamonjy, Bach, Canu & Grandvalet
- * (2008) for the gradient. Cost of a value: the sum of p matrices, and SVMs started from the last α; of the
+ * Lanckriet et al. (2004); Rakotomamonjy, Bach, Canu & Grandvalet (2008) for the gradient. Cost of a value: the sum of p matrices, and SVMs started from the last α; of the
  * derivatives: O(p·n²) per SVM and a Cholesky factorisation of its free support vectors. Memory: the p kernels
  * if they fit, and 2n².
  */
@@ -21,7 +20,6 @@
 #include "method/mkl/bank.h"
 #include "method/mkl/svm_weights.h"
 
-enum { SOLVER_SILP = 1 };
 /* The share of the tolerance that the inexactness of the SVMs may use up. */
 #define SVM_SHARE 0.1
 
@@ -37,9 +35,8 @@ static const kfe_i_param rows[] = {
                             "classes, with equal weights"),
     KFE_FLAG(mkl_settings, normalize, "normalize", "yes",
              "divide every kernel by its mean value on the diagonal, so that none wins by its unit"),
-    KFE_CHOICE(mkl_settings, solver, "solver", "gradient", "gradient|silp",
-               "how weights are found: Newton steps on the simplex, or linear programs that gain one "
-               "constraint per iteration"),
+    KFE_CHOICE_NOW(mkl_settings, solver, "solver", "gradient", "gradient", "silp",
+                   "how weights are found: gradient, Newton steps on the simplex"),
     KFE_REAL(mkl_settings, tolerance, "tolerance", "0.0001", 1e-10, 1,
              "duality gap that is accepted, relative to the objective"),
     KFE_INT(mkl_settings, max_iterations, "max-iter", "1000", 1, 1e9,
@@ -58,12 +55,6 @@ typedef struct mkl {
     kfe_i_loo_choice choice;
 } mkl;
 
-static const kfe_i_gram *uncentred(const mkl *s, int64_t kernel)
-{
-    const kfe_i_gram *inner = kfe_i_gram_centred_inner(s->bank.kept[kernel].gram);
-    return inner ? inner : s->bank.raw[kernel];
-}
-
 /* ---- beginning and end ---- */
 
 static kfe_status measure_scales(mkl *s, const kfe_i_target *target)
@@ -75,7 +66,7 @@ static kfe_status measure_scales(mkl *s, const kfe_i_target *target)
         s->scale[m] = 1;
         if (!s->settings->normalize || s->bank.traces[m] == 0)
             continue;
-        KFE_TRY(kfe_i_gram_diagonal(uncentred(s, m), s->panel));
+        KFE_TRY(kfe_i_gram_diagonal(s->bank.kept[m].gram, s->panel));
         for (int64_t i = 0; target->weights && i < s->bank.size; i++)
             s->panel[i] *= target->weights[i];
         mean = cblas_dasum((blasint)s->bank.size, s->panel, 1) / kfe_i_target_mass(target, s->bank.size);
@@ -97,7 +88,7 @@ static kfe_status add_up(const mkl *s, const double *d, double *sum)
         for (int64_t m = 0; m < s->bank.count; m++) {
             if (d[m] == 0)
                 continue;
-            KFE_TRY(kfe_i_gram_block(uncentred(s, m), row, count, 0, n, s->panel, n));
+            KFE_TRY(kfe_i_gram_block(s->bank.kept[m].gram, row, count, 0, n, s->panel, n));
             cblas_daxpy((blasint)(count * n), d[m] * s->scale[m], s->panel, 1, sum + row * n, 1);
         }
     }
@@ -129,19 +120,18 @@ cleanup:
     return status;
 }
 
-static kfe_status begin(mkl *s, const kfe_i_problem *problem, kfe_i_simplex_problem *simplex)
+static kfe_status begin(mkl *s, const kfe_i_fit_source *source, kfe_i_simplex_problem *simplex)
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(kfe_i_bank_open(s->ctx, "mkl", problem, 2, &s->bank));
+    KFE_TRY(kfe_i_bank_open(s->ctx, "mkl", source, NULL, 2, &s->bank));
     simplex->p = s->bank.count;
     simplex->usable = s->bank.traces;
     KFE_ALLOC(s->ctx, s->scale, s->bank.count);
     KFE_ALLOC(s->ctx, s->panel, KFE_PANEL_ROWS * s->bank.size);
-    KFE_TRY(measure_scales(s, problem->target));
-    KFE_TRY(choose_c(s, simplex, problem->target));
-    KFE_TRY(kfe_i_onevsrest_open(s->ctx, problem->target, 0, s->c, s->settings->stop, &s->svms));
-    s->svms.quiet = 1; /* the gap of the solution tells */
+    KFE_TRY(measure_scales(s, source->target));
+    KFE_TRY(choose_c(s, simplex, source->target));
+    KFE_TRY(kfe_i_onevsrest_open(s->ctx, source->target, 0, s->c, s->settings->stop, &s->svms));
     KFE_TRY(kfe_i_svm_weights_open(s->ctx, &s->svms, s->bank.count, &s->weights));
 cleanup:
     return status;
@@ -179,7 +169,7 @@ static kfe_status slopes(void *user, double *q)
         double *image = s->weights.images + m * block;
         if (s->bank.traces[m] == 0)
             continue;
-        KFE_TRY(kfe_i_gram_times(uncentred(s, m), s->svms.weights, s->weights.k, image));
+        KFE_TRY(kfe_i_gram_times(s->bank.kept[m].gram, s->svms.weights, s->weights.k, image));
         cblas_dscal((blasint)block, s->scale[m], image, 1);
     }
     kfe_i_svm_weights_slopes(&s->weights, q);
@@ -206,16 +196,12 @@ static kfe_status solve(mkl *s, const kfe_i_simplex_problem *problem, kfe_i_simp
 
     KFE_TRY(kfe_i_simplex_work_new(s->ctx, problem->p, &work));
     kfe_i_simplex_start(problem, result->d);
-    if (s->settings->solver == SOLVER_SILP)
-        KFE_TRY(kfe_i_simplex_silp(problem, result));
-    else
-        KFE_TRY(kfe_i_simplex_newton(problem, work, result));
+    KFE_TRY(kfe_i_simplex_newton(problem, work, result));
     KFE_TRY(kfe_i_simplex_finish(problem, work, result));
     if (kfe_i_simplex_gap(result) > 2 * problem->tolerance)
         kfe_i_log(s->ctx, KFE_LOG_WARNING,
                   "mkl: after %lld iterations the weights of the kernels are within %.2g of the optimum, "
-                  "relative to the objective; raise {max-iter}, or use {solver=gradient} and positive "
-                  "definite kernels",
+                  "relative to the objective; raise {max-iter}, or use positive definite kernels",
                   (long long)result->iterations, kfe_i_simplex_gap(result));
 cleanup:
     kfe_i_simplex_work_free(work);
@@ -262,7 +248,7 @@ cleanup:
     return status;
 }
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
@@ -277,7 +263,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
                                      .refine = refine,
                                      .user = &s};
 
-    KFE_TRY(begin(&s, problem, &simplex));
+    KFE_TRY(begin(&s, source, &simplex));
     KFE_ALLOC(ctx, result.d, simplex.p);
     KFE_TRY(solve(&s, &simplex, &result));
     KFE_TRY(make_solution(&s, &result, out));
@@ -293,7 +279,7 @@ const kfe_i_method kfe_i_method_mkl = {
     .reference = "Lanckriet et al. 2004; Rakotomamonjy et al. 2008",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_WEIGHTS |
              KFE_HAS_PREDICTOR | KFE_HAS_SAMPLE_WEIGHTS,
-    .weighs_examples = 1,
     .params = KFE_PARAM_TABLE(rows, mkl_settings),
+    .uses = kfe_i_use_rows,
     .fit = fit,
 };

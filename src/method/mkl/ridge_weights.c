@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/basis.h"
-#include "gram/dense/linalg.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 
 /* Below this relative gap there is no warning: rounding may allow no better. */
 #define KFE_QUIET_GAP 1e-6
@@ -146,18 +146,13 @@ cleanup:
 
 /* ---- solving ---- */
 
-static kfe_status solve_once(kfe_i_ridge_weights *s, int solver)
+static kfe_status solve_once(kfe_i_ridge_weights *s)
 {
     kfe_status status = KFE_OK;
 
     s->result.iterations = 0;
     s->result.bound = 0;
-    if (solver == KFE_SOLVER_SILP)
-        KFE_TRY(kfe_i_simplex_silp(&s->problem, &s->result));
-    else if (solver == KFE_SOLVER_SDP)
-        KFE_TRY(kfe_i_ridge_weights_sdp(s));
-    else
-        KFE_TRY(kfe_i_ridge_weights_newton(s));
+    KFE_TRY(kfe_i_ridge_weights_newton(s));
     KFE_TRY(kfe_i_simplex_finish(&s->problem, s->work, &s->result));
 cleanup:
     return status;
@@ -187,22 +182,22 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_ridge_weights_solve(kfe_i_ridge_weights *s, int solver)
+kfe_status kfe_i_ridge_weights_solve(kfe_i_ridge_weights *s)
 {
-    kfe_status status = kfe_i_checkpoint(s->ctx, "weights", 0, 0);
+    kfe_status status = kfe_i_progress(s->ctx, "weights", 0, 0);
     double gap = 0;
 
     if (status == KFE_OK)
-        status = solve_once(s, solver);
+        status = solve_once(s);
     if (status == KFE_ENUMERIC && s->factor.indefinite) {
         KFE_TRY(kfe_i_ridge_weights_raise_xi(s));
-        KFE_TRY(solve_once(s, solver));
+        KFE_TRY(solve_once(s));
     }
     gap = kfe_i_simplex_gap(&s->result);
     if (status == KFE_OK && gap > fmax(10 * s->problem.tolerance, KFE_QUIET_GAP))
         kfe_i_log(s->ctx, KFE_LOG_WARNING,
                   "%s: after %lld iterations the weights of the kernels are within %.2g of the optimum, "
-                  "relative to the objective; allow more iterations or use {solver=gradient}",
+                  "relative to the objective; allow more iterations",
                   s->method, (long long)s->result.iterations, gap);
 cleanup:
     return status;

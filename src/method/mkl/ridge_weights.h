@@ -7,16 +7,13 @@
  * is convex in d (Chen et al. 2008, eq. 27, where dᵢ = θᵢ·tr(Gᵢ)). With U = M⁻¹L and qᵢ = tr(UᵀGᵢU)/ξ the
  * gradient is −q, and simplex.h minimises f and certifies the result.
  *
- * hsic-mkl uses it with the labels as targets, svm-mkl with the SVMs. Each solver is one file.
+ * hsic-mkl uses it with the labels as targets, svm-mkl with the SVMs.
  */
 #ifndef KFE_METHOD_MKL_RIDGE_WEIGHTS_H
 #define KFE_METHOD_MKL_RIDGE_WEIGHTS_H
 
 #include "method/mkl/bank.h"
 #include "method/mkl/simplex.h"
-
-enum { KFE_SOLVER_GRADIENT, KFE_SOLVER_SILP, KFE_SOLVER_SDP };
-#define KFE_SOLVER_WORDS "gradient|silp|sdp"
 
 typedef struct kfe_i_ridge_weights_settings {
     double xi, tolerance;
@@ -28,9 +25,8 @@ typedef struct kfe_i_ridge_weights_settings {
 #define KFE_RIDGE_WEIGHTS_ROWS(type, field, iterations, automatic)                                           \
     KFE_REAL_OR(type, field.xi, "xi", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1",            \
                 "regularisation xi, against a sum of kernels of trace one; auto: " automatic),               \
-        KFE_CHOICE(type, field.solver, "solver", "gradient", KFE_SOLVER_WORDS,                               \
-                   "how weights are found: Newton steps on the simplex, linear programs that gain one "      \
-                   "constraint per iteration, or one semidefinite program (small data only)"),               \
+        KFE_CHOICE_NOW(type, field.solver, "solver", "gradient", "gradient", "silp|sdp",                     \
+                       "how weights are found: gradient, Newton steps on the simplex"),                      \
         KFE_REAL(type, field.tolerance, "tolerance", "1e-08", 1e-12, 1,                                      \
                  "duality gap that is accepted, relative to the objective"),                                 \
         KFE_INT(type, field.max_iterations, iterations, "1000", 1, 1e9,                                      \
@@ -66,7 +62,7 @@ typedef struct kfe_i_ridge_weights {
     kfe_i_simplex_work *work;
     kfe_i_ridge_factor factor;
     kfe_i_ridge_point at;
-    kfe_i_ridge_newton *newton; /* what the gradient solver keeps between calls */
+    kfe_i_ridge_newton *newton; /* what the solver keeps between calls */
 } kfe_i_ridge_weights;
 
 /* Room for `most` targets, which is also their first number; d starts uniform over the kernels that are not
@@ -86,13 +82,11 @@ kfe_status kfe_i_ridge_weights_slopes(kfe_i_ridge_weights *weights, double *q);
 /* Doubles ξ until M is positive definite for all weights, with a warning. */
 kfe_status kfe_i_ridge_weights_raise_xi(kfe_i_ridge_weights *weights);
 
-/* The best weights, from result.d on, by a solver. Where a kernel is not positive definite, ξ is raised. Warns
+/* The best weights, from result.d on. Where a kernel is not positive definite, ξ is raised. Warns
  * if the gap is above the tolerance. Afterwards factor and U are those of the solution. */
-kfe_status kfe_i_ridge_weights_solve(kfe_i_ridge_weights *weights, int solver);
+kfe_status kfe_i_ridge_weights_solve(kfe_i_ridge_weights *weights);
 kfe_status kfe_i_ridge_weights_newton(kfe_i_ridge_weights *weights);
 void kfe_i_ridge_newton_free(kfe_i_ridge_newton *newton);
-/* One semidefinite program. KFE_EINVAL if kfe was built without CSDP. */
-kfe_status kfe_i_ridge_weights_sdp(kfe_i_ridge_weights *weights);
 
 /* B = M⁻¹L/ξ = (Ĝ + ξI)⁻¹L (n × k) and H = LᵀĜB (k × k), for kfe_i_best_directions; of the last solution. */
 void kfe_i_ridge_weights_directions(const kfe_i_ridge_weights *weights, double *b, double *h);

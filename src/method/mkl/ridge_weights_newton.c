@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/basis.h"
-#include "gram/dense/linalg.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 #include "method/mkl/ridge_weights.h"
 
 /* The share of the accepted gap by which a reduced model may miss its minimum. */

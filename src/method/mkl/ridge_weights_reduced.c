@@ -48,7 +48,7 @@ static kfe_status open_bank(kfe_i_ridge_reduced *s)
         KFE_TRY(kfe_i_table_new_dense(ctx, r, r, table));
         memset(table->values, 0, (size_t)(r * table->stride) * sizeof *table->values);
         KFE_TRY(kfe_i_gram_precomputed(ctx, table, &s->bank.raw[m]));
-        s->bank.kept[m].gram = s->bank.raw[m];
+        s->bank.kept[m] = (kfe_i_kept){s->bank.raw[m], s->bank.raw[m], table->values, table->stride, NULL};
         s->bank.traces[m] = source->traces[m] > 0;
     }
 cleanup:

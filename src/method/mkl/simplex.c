@@ -270,7 +270,7 @@ static kfe_status iterate(kfe_i_simplex_work *w)
         KFE_TRY(measure_slopes(w));
         if (is_solved(w))
             break;
-        KFE_TRY(kfe_i_checkpoint(problem->ctx, "weights", r->iterations, 0));
+        KFE_TRY(kfe_i_progress(problem->ctx, "weights", r->iterations, 0));
         KFE_TRY(minimise_model(w));
         KFE_TRY(take_step(w, &moved));
         if (moved)

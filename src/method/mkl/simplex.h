@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Use kfe_i_simplex_newton or kfe_i_simplex_silp to minimise a convex function f of p weights d on the simplex
+ * Use kfe_i_simplex_newton to minimise a convex function f of p weights d on the simplex
  * (d ≥ 0, Σd = 1), as methods that weigh kernels do. With −q the gradient of f at d, for all d'
  *   f(d') ≥ f(d) − Σ(d'ᵢ − dᵢ)qᵢ   and so the optimum is at least   f(d) − (max qᵢ − Σ dᵢqᵢ).
  * The largest of these bounds is the certificate of the result. Where f is itself the result of an iteration,
@@ -48,8 +48,6 @@ void kfe_i_simplex_start(const kfe_i_simplex_problem *problem, double *d);
  * last step failed. */
 kfe_status kfe_i_simplex_newton(const kfe_i_simplex_problem *problem, kfe_i_simplex_work *work,
                                 kfe_i_simplex_result *result);
-/* By linear programs (simplex_silp.c). KFE_EINVAL if kfe was built without Clp. */
-kfe_status kfe_i_simplex_silp(const kfe_i_simplex_problem *problem, kfe_i_simplex_result *result);
 /* Sets weights that are negligible to zero, then measures f and the bound again if that changed anything. */
 kfe_status kfe_i_simplex_finish(const kfe_i_simplex_problem *problem, kfe_i_simplex_work *work,
                                 kfe_i_simplex_result *result);

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
 #include "method/joint/joint.h"
 #include "method/joint/svm_choice.h"
 #include "method/mkl/ridge_weights.h"
@@ -35,15 +35,14 @@ static const kfe_i_param rows[] = {
     KFE_JOINT_ROWS(svm_mkl_settings, joint, "10"),
     KFE_RIDGE_WEIGHTS_ROWS(svm_mkl_settings, weights, "solver-iter",
                            "the ridge of smallest leave-one-out error of a regression on the classes, with "
-                           "equal weights (of more than 85 examples, on a sample)"),
+                           "equal weights (of more than 200 examples, on a sample)"),
 };
 
 typedef struct svm_mkl {
     kfe_i_ridge_weights ridge; /* M and its factor; in the alternation, the weights for given SVMs */
-    int solver;
-    int weights_are_given;  /* features are for the weights ridge.result.d of the closed form */
-    double *now, *best;     /* p: weights of the current features, and of the best */
-    kfe_i_svm_weights svms; /* of the closed form */
+    int weights_are_given;     /* features are for the weights ridge.result.d of the closed form */
+    double *now, *best;        /* p: weights of the current features, and of the best */
+    kfe_i_svm_weights svms;    /* of the closed form */
     double tolerance;
 } svm_mkl;
 
@@ -140,10 +139,7 @@ static kfe_status minimise(svm_mkl *s, kfe_i_joint_certificate *out)
                                      .user = s};
 
     kfe_i_simplex_start(&problem, result.d);
-    if (s->solver == KFE_SOLVER_SILP)
-        KFE_TRY(kfe_i_simplex_silp(&problem, &result));
-    else
-        KFE_TRY(kfe_i_simplex_newton(&problem, ridge->work, &result));
+    KFE_TRY(kfe_i_simplex_newton(&problem, ridge->work, &result));
     KFE_TRY(kfe_i_simplex_finish(&problem, ridge->work, &result));
     *out = (kfe_i_joint_certificate){.bound = result.bound, .iterations = result.iterations};
     s->weights_are_given = 1;
@@ -156,11 +152,6 @@ static kfe_status solve(void *user, kfe_i_onevsrest *svms, double tolerance, kfe
     kfe_status status = KFE_OK;
     svm_mkl *s = user;
 
-    if (s->solver == KFE_SOLVER_SDP)
-        return kfe_i_fail(
-            s->ridge.ctx, KFE_EINVAL,
-            "svm-mkl: {solver=sdp} finds weights for given SVMs only; use it with {step=plain}, "
-            "or use {solver=gradient}");
     s->tolerance = tolerance;
     KFE_TRY(kfe_i_svm_weights_open(s->ridge.ctx, svms, s->ridge.p, &s->svms));
     status = minimise(s, out);
@@ -188,7 +179,7 @@ static kfe_status find(void *user, const double *a, int64_t m, double *b, double
     if (s->weights_are_given)
         KFE_TRY(kfe_i_ridge_weights_value(ridge, ridge->result.d, &unused));
     else
-        KFE_TRY(kfe_i_ridge_weights_solve(ridge, s->solver));
+        KFE_TRY(kfe_i_ridge_weights_solve(ridge));
     memcpy(s->now, ridge->result.d, (size_t)ridge->p * sizeof *s->now);
     kfe_i_ridge_weights_directions(ridge, b, h);
     for (int64_t i = 0; i < block; i++)
@@ -252,24 +243,24 @@ cleanup:
     return status;
 }
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     svm_mkl_settings chosen = *(const svm_mkl_settings *)settings;
     kfe_i_loo_choice choice = {0};
     kfe_i_bank bank = {0};
-    svm_mkl s = {.solver = chosen.weights.solver};
-    kfe_i_joint_method method = {
-        .name = "svm-mkl", .find = find, .solve = solve, .keep = keep, .user = &s, .roots = problem->roots};
+    svm_mkl s = {0};
+    kfe_i_joint_method method = {.name = "svm-mkl", .find = find, .solve = solve, .keep = keep, .user = &s};
 
-    KFE_TRY(kfe_i_bank_open(ctx, "svm-mkl", problem, 3, &bank));
-    KFE_TRY(kfe_i_ridge_weights_open(ctx, &bank, problem->target->class_count, &s.ridge));
-    KFE_TRY(choose_settings(&s, problem->target, &chosen, &choice));
+    KFE_TRY(kfe_i_ask_roots(ctx, source, &method.roots));
+    KFE_TRY(kfe_i_bank_open(ctx, "svm-mkl", source, method.roots, 3, &bank));
+    KFE_TRY(kfe_i_ridge_weights_open(ctx, &bank, source->target->class_count, &s.ridge));
+    KFE_TRY(choose_settings(&s, source->target, &chosen, &choice));
     KFE_ALLOC(ctx, s.now, bank.count);
     KFE_ALLOC(ctx, s.best, bank.count);
     method.rounding = bank.rounding / s.ridge.xi;
-    KFE_TRY(kfe_i_joint_fit(ctx, &method, problem->target, &chosen.joint, out));
+    KFE_TRY(kfe_i_joint_fit(ctx, &method, source->target, &chosen.joint, out));
     KFE_TRY(kfe_i_bank_finish(&bank, s.best, out));
     KFE_TRY(kfe_i_solution_record(out, "xi", &s.ridge.xi, 1));
     KFE_TRY(kfe_i_loo_record(out, &choice));
@@ -288,5 +279,6 @@ const kfe_i_method kfe_i_method_svm_mkl = {
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_WEIGHTS |
              KFE_HAS_PREDICTOR | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, svm_mkl_settings),
+    .uses = kfe_i_use_rows,
     .fit = fit,
 };

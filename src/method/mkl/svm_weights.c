@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
 
 /* Added to the diagonal of K_FF, which may be singular, relative to its mean; only the steps depend on it. */
 #define RIDGE 1e-9

@@ -9,26 +9,22 @@ static const kfe_i_param rows[] = {
     KFE_FACTOR_RANK_ROW(kfe_i_orthogonal_settings, rank),
 };
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_orthogonal_settings *s = settings;
     kfe_i_factor factor = {0};
 
-    KFE_TRY(kfe_i_factor_kernel(ctx, "kopls2", problem, s->rank, &factor));
-    KFE_TRY(kfe_i_orthogonal_fit("kopls2", &factor, problem->target, s, out));
+    if (source->sums)
+        return kfe_i_stand_in_fit(
+            ctx, source->sums,
+            &(kfe_i_stand_in_job){.fit = fit, .settings = settings, .supervised = 1, .centred = 1}, out);
+    KFE_TRY(kfe_i_factor_kernel(ctx, "kopls2", source, s->rank, &factor));
+    KFE_TRY(kfe_i_orthogonal_fit("kopls2", &factor, source->target, s, out));
 cleanup:
     kfe_i_factor_free(&factor);
     return status;
-}
-
-static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
-                           kfe_i_solution *out)
-{
-    const kfe_i_stand_in_job job = {.fit = fit, .settings = settings, .supervised = 1, .centred = 1};
-
-    return kfe_i_stand_in_fit(ctx, problem->sums, &job, out);
 }
 
 const kfe_i_method kfe_i_method_kopls2 = {
@@ -38,6 +34,6 @@ const kfe_i_method kfe_i_method_kopls2 = {
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
              KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfe_i_orthogonal_settings),
+    .uses = kfe_i_use_sums,
     .fit = fit,
-    .fit_sums = fit_sums,
 };

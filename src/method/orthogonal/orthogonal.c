@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 #include "method/shared/targets.h"
 
 /* Images of the scores that keep less than this share of their norm beside the predictive directions are rounding error. */
@@ -16,6 +17,7 @@
 
 typedef struct components {
     kfe_context *ctx;
+    kfe_i_arena memory;
     const char *method;
     int64_t n, rank;
     double *points;                /* F as it is filtered so far, n × rank */
@@ -27,45 +29,15 @@ typedef struct components {
     double *scores;                /* n × max(predictive, 1): T, then t_o */
     double *images;                /* rank × predictive: FᵀT, then N */
     double *start, *along;         /* rank × predictive; predictive × predictive */
+    double *squares;               /* of singular values, one per target */
 } components;
 
-static void product(int transpose, int64_t m, int64_t n, int64_t k, const double *a, const double *b,
-                    double *out)
-{
-    cblas_dgemm(CblasRowMajor, transpose ? CblasTrans : CblasNoTrans, CblasNoTrans, (blasint)m, (blasint)n,
-                (blasint)k, 1, a, (blasint)(transpose ? m : k), b, (blasint)n, 0, out, (blasint)n);
-}
-
-/* The leading left singular vectors of a (n × cols) as columns of out (n × *found), at most `most`: those above rounding. The
- * eigenvalues of aᵀa are exact to about cols·ε of the largest. */
-static kfe_status left_vectors(kfe_context *ctx, int64_t n, int64_t cols, const double *a, int64_t most,
+/* The leading left singular vectors of a (n × cols), of which eigenvalues of aᵀa tell which are above rounding. */
+static kfe_status left_vectors(components *s, int64_t n, int64_t cols, const double *a, int64_t most,
                                double *out, int64_t *found)
 {
-    kfe_status status = KFE_OK;
-    double *inner = NULL;
-    double *values = NULL;
-    double *vectors = NULL;
-
-    KFE_ALLOC(ctx, inner, cols * cols);
-    KFE_ALLOC(ctx, values, cols);
-    KFE_ALLOC(ctx, vectors, cols * cols);
-    product(1, cols, cols, n, a, a, inner);
-    KFE_TRY(kfe_i_symmetric_eigen(ctx, cols, inner, cols, values, vectors));
-    *found = 0;
-    while (*found < most && *found < cols && values[*found] > 64 * (double)cols * DBL_EPSILON * values[0])
-        ++*found;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < *found; j++) {
-            double sum = 0;
-            for (int64_t c = 0; c < cols; c++)
-                sum += a[i * cols + c] * vectors[c * cols + j];
-            out[i * *found + j] = sum / sqrt(values[j]);
-        }
-cleanup:
-    kfe_i_free(ctx, inner);
-    kfe_i_free(ctx, values);
-    kfe_i_free(ctx, vectors);
-    return status;
+    return kfe_i_left_vectors(s->ctx, n, cols, a, most, 64 * (double)cols * DBL_EPSILON, s->squares, out,
+                              found);
 }
 
 /* W from FᵀY. */
@@ -73,16 +45,16 @@ static kfe_status find_predictive(components *s, const kfe_i_target *target, int
 {
     kfe_status status = KFE_OK;
     double *y = NULL;
-    double *covariance = NULL;
+    double *covariance;
     int64_t columns = 0;
     double unit = 1;
 
     KFE_TRY(kfe_i_centred_targets(s->ctx, target, &y, &columns, &unit));
-    KFE_ALLOC(s->ctx, covariance, s->rank * columns);
-    KFE_ALLOC(s->ctx, s->w, s->rank * columns);
-    product(1, s->rank, columns, s->n, s->points, y, covariance);
-    KFE_TRY(left_vectors(s->ctx, s->rank, columns, covariance, asked > 0 ? asked : columns, s->w,
-                         &s->predictive));
+    KFE_TAKE(&s->memory, covariance, s->rank * columns);
+    KFE_TAKE(&s->memory, s->w, s->rank * columns);
+    KFE_TAKE(&s->memory, s->squares, columns);
+    kfe_i_transpose_times(s->rank, s->n, columns, s->points, y, covariance);
+    KFE_TRY(left_vectors(s, s->rank, columns, covariance, asked > 0 ? asked : columns, s->w, &s->predictive));
     if (s->predictive == 0)
         KFE_FAIL(s->ctx, KFE_EINPUT,
                  "%s: the data does not covary with the target; there is nothing to learn", s->method);
@@ -92,7 +64,6 @@ static kfe_status find_predictive(components *s, const kfe_i_target *target, int
                   s->method, (long long)asked, (long long)s->predictive);
 cleanup:
     kfe_i_free(s->ctx, y);
-    kfe_i_free(s->ctx, covariance);
     return status;
 }
 
@@ -100,12 +71,12 @@ static kfe_status open_components(components *s, const kfe_i_factor *f)
 {
     kfe_status status = KFE_OK;
 
-    KFE_ALLOC(s->ctx, s->points, s->n * s->rank);
+    KFE_TAKE(&s->memory, s->points, s->n * s->rank);
     memcpy(s->points, f->points, (size_t)(s->n * s->rank) * sizeof *s->points);
     s->most = s->most < s->rank ? s->most : s->rank;
-    KFE_ALLOC(s->ctx, s->directions, s->most * s->rank);
-    KFE_ALLOC(s->ctx, s->loadings, s->most * s->rank);
-    KFE_ALLOC(s->ctx, s->shares, s->most);
+    KFE_TAKE(&s->memory, s->directions, s->most * s->rank);
+    KFE_TAKE(&s->memory, s->loadings, s->most * s->rank);
+    KFE_TAKE(&s->memory, s->shares, s->most);
 cleanup:
     return status;
 }
@@ -115,25 +86,12 @@ static kfe_status open_workspace(components *s)
     kfe_status status = KFE_OK;
     int64_t k = s->predictive;
 
-    KFE_ALLOC(s->ctx, s->scores, s->n * k);
-    KFE_ALLOC(s->ctx, s->images, s->rank * k);
-    KFE_ALLOC(s->ctx, s->start, s->rank * k);
-    KFE_ALLOC(s->ctx, s->along, k * k);
+    KFE_TAKE(&s->memory, s->scores, s->n * k);
+    KFE_TAKE(&s->memory, s->images, s->rank * k);
+    KFE_TAKE(&s->memory, s->start, s->rank * k);
+    KFE_TAKE(&s->memory, s->along, k * k);
 cleanup:
     return status;
-}
-
-static void close_components(components *s)
-{
-    kfe_i_free(s->ctx, s->points);
-    kfe_i_free(s->ctx, s->w);
-    kfe_i_free(s->ctx, s->directions);
-    kfe_i_free(s->ctx, s->loadings);
-    kfe_i_free(s->ctx, s->shares);
-    kfe_i_free(s->ctx, s->scores);
-    kfe_i_free(s->ctx, s->images);
-    kfe_i_free(s->ctx, s->start);
-    kfe_i_free(s->ctx, s->along);
 }
 
 /* direction = w_o; *found = 0 if the predictive scores carry nothing else than what predicts. */
@@ -143,16 +101,16 @@ static kfe_status find_orthogonal(components *s, double *direction, int *found)
     int64_t k = s->predictive;
     int64_t count = 0;
 
-    product(0, s->n, k, s->rank, s->points, s->w, s->scores);
-    product(1, s->rank, k, s->n, s->points, s->scores, s->images);
+    kfe_i_times(s->n, s->rank, k, s->points, s->w, s->scores);
+    kfe_i_transpose_times(s->rank, s->n, k, s->points, s->scores, s->images);
     double before = cblas_dnrm2((blasint)(s->rank * k), s->images, 1);
-    product(1, k, k, s->rank, s->w, s->images, s->along);
-    product(0, s->rank, k, k, s->w, s->along, s->start);
+    kfe_i_transpose_times(k, s->rank, k, s->w, s->images, s->along);
+    kfe_i_times(s->rank, k, k, s->w, s->along, s->start);
     cblas_daxpy((blasint)(s->rank * k), -1, s->start, 1, s->images, 1);
     double after = cblas_dnrm2((blasint)(s->rank * k), s->images, 1);
     *found = after > KFE_COMPONENT_ROUNDING * before;
     if (*found)
-        KFE_TRY(left_vectors(s->ctx, s->rank, k, s->images, 1, direction, &count));
+        KFE_TRY(left_vectors(s, s->rank, k, s->images, 1, direction, &count));
     *found = count == 1;
 cleanup:
     return status;
@@ -181,7 +139,7 @@ static kfe_status find_all_orthogonal(components *s, int64_t asked)
     int found = 1;
 
     while (s->count < s->most) {
-        KFE_TRY(kfe_i_checkpoint(s->ctx, "finding orthogonal components", s->count, s->most));
+        KFE_TRY(kfe_i_progress(s->ctx, "finding orthogonal components", s->count, s->most));
         KFE_TRY(find_orthogonal(s, s->directions + s->count * s->rank, &found));
         if (!found)
             break;
@@ -206,16 +164,15 @@ static void unfilter(const components *s, int64_t filters, double *v)
     }
 }
 
-static kfe_status make_solution(const components *s, const kfe_i_factor *f, kfe_i_solution *out)
+static kfe_status make_solution(components *s, const kfe_i_factor *f, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     int64_t dim = s->predictive + s->count;
     double predictive = (double)s->predictive;
-    double *all = NULL;
-    double *v = NULL;
+    double *all, *v;
 
-    KFE_ALLOC(s->ctx, all, s->rank * dim);
-    KFE_ALLOC(s->ctx, v, s->rank);
+    KFE_TAKE(&s->memory, all, s->rank * dim);
+    KFE_TAKE(&s->memory, v, s->rank);
     for (int64_t j = 0; j < dim; j++) {
         int64_t o = j - s->predictive;
         for (int64_t l = 0; l < s->rank; l++)
@@ -229,8 +186,6 @@ static kfe_status make_solution(const components *s, const kfe_i_factor *f, kfe_
     KFE_TRY(kfe_i_solution_record(out, "predictive", &predictive, 1));
     KFE_TRY(kfe_i_solution_record(out, "orthogonal-shares", s->shares, s->count));
 cleanup:
-    kfe_i_free(s->ctx, all);
-    kfe_i_free(s->ctx, v);
     return status;
 }
 
@@ -239,6 +194,7 @@ kfe_status kfe_i_orthogonal_fit(const char *method, const kfe_i_factor *factor, 
 {
     kfe_status status = KFE_OK;
     components s = {.ctx = factor->ctx,
+                    .memory = {.ctx = factor->ctx},
                     .method = method,
                     .n = factor->n,
                     .rank = factor->rank,
@@ -250,6 +206,6 @@ kfe_status kfe_i_orthogonal_fit(const char *method, const kfe_i_factor *factor, 
     KFE_TRY(find_all_orthogonal(&s, settings->orthogonal));
     KFE_TRY(make_solution(&s, factor, out));
 cleanup:
-    close_components(&s);
+    kfe_i_arena_free(&s.memory);
     return status;
 }

@@ -15,7 +15,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 #include "method/principal/principal.h"
 #include "method/shared/range.h"
 #include "method/shared/scatter.h"
@@ -133,71 +134,52 @@ cleanup:
 
 /* ---- both ---- */
 
-static kfe_status make_solution(kfe_context *ctx, const double *means, int64_t d, const double *directions,
-                                int64_t wanted, int64_t dim, kfe_i_solution *out)
-{
-    kfe_status status = KFE_OK;
-
-    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_PRIMAL, d, dim, out));
-    KFE_ALLOC_ZERO(ctx, out->offset, dim);
-    for (int64_t l = 0; l < d; l++)
-        for (int64_t j = 0; j < dim; j++) {
-            out->coefficients[l * dim + j] = directions[l * wanted + j];
-            out->offset[j] += directions[l * wanted + j] * means[l];
-        }
-    kfe_i_solution_fix_signs(out);
-cleanup:
-    return status;
-}
-
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_principal_settings *s = settings;
-    const kfe_i_table *table = kfe_i_gram_factor(problem->gram);
-    int64_t d = table->cols;
-    int64_t wanted = kfe_i_principal_wanted(s, d < table->rows ? d : table->rows);
-    double *means = NULL;
-    double *values = NULL;
-    double *directions = NULL;
+    const kfe_i_gram *gram = NULL;
+    kfe_i_arena memory = {.ctx = ctx};
+    double *means, *values, *directions;
     double rounding = 0;
     double largest = 0;
     int64_t dim = 0;
 
+    if (source->sums)
+        return kfe_i_stand_in_fit(
+            ctx, source->sums, &(kfe_i_stand_in_job){.fit = fit, .settings = settings, .centred = s->center},
+            out);
+    KFE_TRY(kfe_i_ask_gram(ctx, source, &gram));
+    const kfe_i_table *table = kfe_i_gram_factor(gram);
+    int64_t d = table->cols;
+    int64_t wanted = kfe_i_principal_wanted(s, d < table->rows ? d : table->rows);
     KFE_TRY(kfe_i_check_memory(ctx, 16.0 * (double)d * (double)(wanted + 1), "the principal directions",
                                "lower {dim}, or raise {memory}"));
-    KFE_TRY(kfe_i_largest_kernel_value(ctx, "pca", problem->gram, &largest));
-    KFE_ALLOC_ZERO(ctx, means, d);
-    KFE_ALLOC(ctx, values, wanted);
-    KFE_ALLOC(ctx, directions, d * wanted);
+    KFE_TRY(kfe_i_largest_kernel_value(ctx, "pca", gram, &largest));
+    KFE_TAKE_ZERO(&memory, means, d);
+    KFE_TAKE(&memory, values, wanted);
+    KFE_TAKE(&memory, directions, d * wanted);
     if (s->center)
-        KFE_TRY(column_means(ctx, problem->gram, means));
+        KFE_TRY(column_means(ctx, gram, means));
     if (d <= table->rows && d <= SCATTER_COLUMNS)
-        KFE_TRY(primal_side(ctx, problem->gram, means, wanted, values, directions));
+        KFE_TRY(primal_side(ctx, gram, means, wanted, values, directions));
     else
-        KFE_TRY(dual_side(ctx, problem->gram, s, means, wanted, values, directions));
-    KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
+        KFE_TRY(dual_side(ctx, gram, s, means, wanted, values, directions));
+    KFE_TRY(kfe_i_gram_rounding(gram, &rounding));
     if (d <= table->rows && table->kind == KFE_TABLE_DENSE)
         rounding *= 4 * DBL_EPSILON; /* the points are centred first, so that their errors are squared */
     kfe_i_spectrum spectrum = {wanted, values, rounding, KFE_RANK_TOLERANCE};
     KFE_TRY(kfe_i_principal_dim(ctx, "pca", s, &spectrum, &dim));
-    KFE_TRY(make_solution(ctx, means, d, directions, wanted, dim, out));
+    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_PRIMAL, d, dim, out));
+    kfe_i_copy_block(d, dim, directions, wanted, out->coefficients, dim);
+    KFE_ALLOC(ctx, out->offset, dim);
+    kfe_i_transpose_times(dim, d, 1, out->coefficients, means, out->offset);
+    kfe_i_solution_fix_signs(out);
     KFE_TRY(kfe_i_solution_record(out, "eigenvalues", values, dim));
 cleanup:
-    kfe_i_free(ctx, means);
-    kfe_i_free(ctx, values);
-    kfe_i_free(ctx, directions);
+    kfe_i_arena_free(&memory);
     return status;
-}
-
-static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
-                           kfe_i_solution *out)
-{
-    const kfe_i_principal_settings *s = settings;
-    const kfe_i_stand_in_job job = {.fit = fit, .settings = settings, .supervised = 0, .centred = s->center};
-
-    return kfe_i_stand_in_fit(ctx, problem->sums, &job, out);
 }
 
 const kfe_i_method kfe_i_method_pca = {
@@ -207,7 +189,6 @@ const kfe_i_method kfe_i_method_pca = {
     .flags = KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kpca",
     .params = KFE_PARAM_TABLE(rows, kfe_i_principal_settings),
+    .uses = kfe_i_prefer_sums,
     .fit = fit,
-    .fit_sums = fit_sums,
-    .faster_from_sums = 1,
 };

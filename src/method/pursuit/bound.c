@@ -12,11 +12,11 @@
  *
  * The features are nested, so one pass gives the bound for every number of features.
  */
-#include <cblas.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
+#include "linalg/basis.h"
 #include "method/pursuit/pursuit.h"
 
 static double squared_target(const kfe_i_pursuit *p, int64_t i)
@@ -45,24 +45,20 @@ static kfe_status norms_of_directions(const kfe_i_pursuit *p, const double *a, i
 {
     kfe_status status = KFE_OK;
     int64_t k = p->found.count;
-    double *columns = NULL;
-    double *kernel = NULL;
-    double *product = NULL;
-    double *square = NULL;
+    kfe_i_arena memory = {.ctx = p->ctx};
+    double *columns, *kernel, *product, *square;
 
-    KFE_ALLOC(p->ctx, columns, p->n);
-    KFE_ALLOC(p->ctx, kernel, support * support);
-    KFE_ALLOC(p->ctx, product, support * k);
-    KFE_ALLOC(p->ctx, square, k * k);
+    KFE_TAKE(&memory, columns, p->n);
+    KFE_TAKE(&memory, kernel, support * support);
+    KFE_TAKE(&memory, product, support * k);
+    KFE_TAKE(&memory, square, k * k);
     for (int64_t s = 0; s < support; s++) {
         KFE_TRY(kfe_i_pursuit_columns(p, &index[s], 1, columns));
         for (int64_t r = 0; r < support; r++)
             kernel[r * support + s] = columns[index[r]];
     }
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)support, (blasint)k, (blasint)support, 1,
-                kernel, (blasint)support, a, (blasint)k, 0, product, (blasint)k);
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)k, (blasint)k, (blasint)support, 1, a,
-                (blasint)k, product, (blasint)k, 0, square, (blasint)k);
+    kfe_i_times(support, support, k, kernel, a, product);
+    kfe_i_transpose_times(k, support, k, a, product, square);
     double sum = 0;
     for (int64_t j = 0; j < k; j++) {
         for (int64_t i = 0; i < j; i++)
@@ -71,10 +67,7 @@ static kfe_status norms_of_directions(const kfe_i_pursuit *p, const double *a, i
         out[j] = sqrt(sum);
     }
 cleanup:
-    kfe_i_free(p->ctx, columns);
-    kfe_i_free(p->ctx, kernel);
-    kfe_i_free(p->ctx, product);
-    kfe_i_free(p->ctx, square);
+    kfe_i_arena_free(&memory);
     return status;
 }
 
@@ -85,12 +78,12 @@ kfe_status kfe_i_pursuit_bound(const kfe_i_pursuit *p, const double *coefficient
     double n = (double)p->n;
     double radius = 0;
     double trace = 0;
-    double *empirical = NULL;
-    double *bound = NULL;
+    kfe_i_arena memory = {.ctx = p->ctx};
+    double *empirical, *bound;
     double recommended = 1;
 
-    KFE_ALLOC(p->ctx, empirical, p->found.count);
-    KFE_ALLOC(p->ctx, bound, p->found.count);
+    KFE_TAKE(&memory, empirical, p->found.count);
+    KFE_TAKE(&memory, bound, p->found.count);
     empirical_values(p, empirical);
     KFE_TRY(norms_of_directions(p, coefficients, support, index, bound));
     for (int64_t i = 0; i < p->n; i++) {
@@ -112,7 +105,6 @@ kfe_status kfe_i_pursuit_bound(const kfe_i_pursuit *p, const double *coefficient
     kfe_i_log(p->ctx, KFE_LOG_INFO, "%s: the bound recommends %.0f of %lld features", p->method, recommended,
               (long long)p->found.count);
 cleanup:
-    kfe_i_free(p->ctx, empirical);
-    kfe_i_free(p->ctx, bound);
+    kfe_i_arena_free(&memory);
     return status;
 }

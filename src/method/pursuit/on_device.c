@@ -10,7 +10,7 @@
 /* Directions of several examples, the bound and low memory need columns on the host. */
 static int suits(const kfe_i_pursuit *p)
 {
-    return p->gram && !p->part && p->sparsity == 1 && !p->settings->low_memory && !p->settings->bound;
+    return p->gram && p->sparsity == 1 && !p->settings->low_memory && !p->settings->bound;
 }
 
 kfe_status kfe_i_pursuit_open_device_pool(kfe_i_pursuit *p, int64_t size, kfe_i_device_pool *long_arrays)

@@ -64,20 +64,12 @@ static second_sums second_layout(const kfe_i_pool *pool, int64_t count, int alon
     return (second_sums){squares, covariance, first_part, first_part + (parts ? p->found.count * count : 0)};
 }
 
-/* The operator that evaluates columns slab by slab; NULL: columns are given whole. */
-static const kfe_i_gram *slab_source(const kfe_i_pursuit *p)
-{
-    if (p->part)
-        return p->part->tiles;
-    return p->gram && kfe_i_gram_has_slabs(p->gram) ? p->gram : NULL;
-}
-
 kfe_status kfe_i_passes_begin(kfe_i_pool *pool)
 {
     kfe_status status = KFE_OK;
     const kfe_i_pursuit *p = pool->pursuit;
     kfe_i_pass_work *w = &pool->work.pass;
-    int slabs = slab_source(p) != NULL;
+    int slabs = p->part->tiles != NULL;
     int64_t most = p->found.most;
 
     w->threads = p->n * pool->size < SERIAL_ENTRIES ? 1 : kfe_context_threads(pool->ctx);
@@ -85,26 +77,14 @@ kfe_status kfe_i_passes_begin(kfe_i_pool *pool)
     int64_t width = largest(FIRST_NUMBERS + most + p->targets + pool->size,
                             pool->size + w->step * (1 + p->targets + most));
     if (!slabs)
-        KFE_ALLOC(pool->ctx, w->whole, p->n * w->step);
-    KFE_ALLOC(pool->ctx, w->columns, (w->step + p->targets) * p->slabs.rows * w->threads);
-    KFE_ALLOC(pool->ctx, w->room, p->slabs.groups * width);
-    KFE_ALLOC(pool->ctx, w->sums, width);
-    KFE_ALLOC(pool->ctx, pool->pick.again, most);
-    KFE_ALLOC(pool->ctx, pool->pick.slopes, p->targets);
+        KFE_TAKE(&pool->memory, w->whole, p->n * w->step);
+    KFE_TAKE(&pool->memory, w->columns, (w->step + p->targets) * p->slabs.rows * w->threads);
+    KFE_TAKE(&pool->memory, w->room, p->slabs.groups * width);
+    KFE_TAKE(&pool->memory, w->sums, width);
+    KFE_TAKE(&pool->memory, pool->pick.again, most);
+    KFE_TAKE(&pool->memory, pool->pick.slopes, p->targets);
 cleanup:
     return status;
-}
-
-void kfe_i_passes_free(kfe_i_pool *pool)
-{
-    kfe_i_pass_work *w = &pool->work.pass;
-
-    kfe_i_free(pool->ctx, w->whole);
-    kfe_i_free(pool->ctx, w->columns);
-    kfe_i_free(pool->ctx, w->room);
-    kfe_i_free(pool->ctx, w->sums);
-    kfe_i_free(pool->ctx, pool->pick.again);
-    kfe_i_free(pool->ctx, pool->pick.slopes);
 }
 
 /* pool->work.pass.sums[width] = the sums of the pass, over the rows of all processes. */
@@ -127,21 +107,14 @@ static kfe_status begin_columns(kfe_i_pool *pool, const int64_t *places, int64_t
 
     for (int64_t c = 0; c < count; c++)
         index[c] = pool->example[places[c]];
-    if (p->part && p->part->tiles) {
-        kfe_status status =
-            kfe_i_column_slabs_begin(p->part->tiles, index, count, pool->work.pass.threads, NULL, out);
-        out->first = p->part->first;
-        return status;
-    }
-    if (p->gram && !p->part)
-        return kfe_i_column_slabs_begin(p->gram, index, count, pool->work.pass.threads, whole, out);
-    *out = (kfe_i_column_slabs){.count = count, .threads = pool->work.pass.threads, .values = whole};
-    if (p->part)
+    if (!p->part->tiles) {
+        *out = (kfe_i_column_slabs){.count = count, .threads = pool->work.pass.threads, .values = whole};
         return p->part->columns(p->part, index, count, whole);
-    for (int64_t i = 0; i < p->n; i++)
-        for (int64_t c = 0; c < count; c++)
-            whole[i * count + c] = p->given.columns[i * p->given.count + index[c]];
-    return KFE_OK;
+    }
+    kfe_status status =
+        kfe_i_column_slabs_begin(p->part->tiles, index, count, pool->work.pass.threads, NULL, out);
+    out->first = p->part->first;
+    return status;
 }
 
 /* Memory of a thread: a slab of `step` columns, and of the residual targets. */
@@ -474,7 +447,7 @@ kfe_status kfe_i_pass_evaluate_along(kfe_i_pool *pool)
         KFE_TRY(run_pass(pool, along_slab, &job, count));
         memcpy(pool->along + first, pool->work.pass.sums, (size_t)count * sizeof *pool->along);
         kfe_i_column_slabs_end(&columns);
-        KFE_TRY(kfe_i_checkpoint(pool->ctx, "evaluating candidate columns", first, pool->size));
+        KFE_TRY(kfe_i_progress(pool->ctx, "evaluating candidate columns", first, pool->size));
     }
     pool->pick.has_along = 1;
 cleanup:

@@ -43,7 +43,7 @@ int64_t kfe_i_pool_size(const kfe_i_pursuit *p)
 
 int kfe_i_pool_is_small(const kfe_i_pursuit *p, int64_t size)
 {
-    int64_t rows = p->part ? p->part->total : p->n;
+    int64_t rows = p->divided ? p->candidates : p->n;
 
     return (double)size * (double)rows <= KFE_SMALL_POOL || p->sparsity > 1;
 }
@@ -60,7 +60,7 @@ static kfe_status choose_width(const kfe_i_pool *pool, double *bytes)
         *bytes = 8;
     else if (!p->settings->low_memory && 4 * entries <= available)
         *bytes = 4;
-    return p->part ? kfe_i_cluster_least(pool->ctx, bytes) : KFE_OK;
+    return p->divided ? kfe_i_cluster_least(pool->ctx, bytes) : KFE_OK;
 }
 
 /* Keeps the columns in double precision while the pool is small; else in single precision, which is enough to choose by and
@@ -80,9 +80,9 @@ static kfe_status choose_storage(kfe_i_pool *pool)
     }
     KFE_TRY(choose_width(pool, &bytes));
     if (bytes == 8)
-        KFE_ALLOC(pool->ctx, pool->columns.wide, kfe_i_slabs_entries(&p->slabs, pool->size));
+        KFE_TAKE(&pool->memory, pool->columns.wide, kfe_i_slabs_entries(&p->slabs, pool->size));
     else if (bytes == 4)
-        KFE_ALLOC(pool->ctx, pool->columns.narrow, kfe_i_slabs_entries(&p->slabs, pool->size));
+        KFE_TAKE(&pool->memory, pool->columns.narrow, kfe_i_slabs_entries(&p->slabs, pool->size));
     kfe_i_log(pool->ctx, KFE_LOG_DEBUG, "%s: a pool of %lld columns, %s", p->method, (long long)pool->size,
               pool->columns.wide     ? "kept in double precision"
               : pool->columns.narrow ? "kept in single precision"
@@ -154,7 +154,7 @@ static kfe_status fill(kfe_i_pool *pool, const int64_t *places, int64_t count)
         else
             KFE_TRY(kfe_i_pass_load(pool, places + first, part, norms, squares, &products));
         measure_new(pool, places + first, part, squares, norms ? products : NULL);
-        KFE_TRY(kfe_i_checkpoint(pool->ctx, "evaluating candidate columns", first, count));
+        KFE_TRY(kfe_i_progress(pool->ctx, "evaluating candidate columns", first, count));
     }
 cleanup:
     return status;
@@ -162,16 +162,13 @@ cleanup:
 
 /* ---- products for directions of several examples ---- */
 
-/* Between the candidates of two places. */
+/* Between the candidates of two places, at the row of the second one. */
 static double kernel_value(const kfe_i_pool *pool, int64_t a, int64_t b)
 {
-    const kfe_i_pursuit *p = pool->pursuit;
     int64_t row = pool->example[b];
-    int64_t rows = p->slabs.rows;
+    int64_t rows = pool->pursuit->slabs.rows;
 
-    if (p->gram)
-        return pool->columns.wide[(row / rows * pool->size + a) * rows + row % rows];
-    return p->given.inner[pool->example[a] * p->given.count + row] / p->kernel_unit;
+    return pool->columns.wide[(row / rows * pool->size + a) * rows + row % rows];
 }
 
 /* products[place, first … last − 1] of columns in double precision, at the rows that are here. */
@@ -202,7 +199,7 @@ cleanup:
     return status;
 }
 
-/* Kernel values between all candidates, whose rows may be those of other processes. */
+/* Kernel values between all candidates, whose rows may not be here. */
 static kfe_status ask_kernel_values(kfe_i_pool *pool)
 {
     kfe_status status = KFE_OK;
@@ -223,7 +220,7 @@ static kfe_status fill_products(kfe_i_pool *pool, const int64_t *places, int64_t
     int64_t size = pool->size;
     int values = pool->pursuit->aim == KFE_AIM_COVARIANCE;
 
-    if (values && pool->pursuit->part)
+    if (values && !pool->pursuit->gram)
         return ask_kernel_values(pool);
 
 #pragma omp parallel for num_threads(pool->work.pass.threads) schedule(dynamic, 1)
@@ -256,7 +253,7 @@ static kfe_status begin_products(kfe_i_pool *pool)
                           "%s: directions of several examples need the pool of columns in memory; lower "
                           "{columns}, raise {memory}, or do not use {low-memory}",
                           pool->pursuit->method);
-    KFE_ALLOC(pool->ctx, pool->products, pool->size * pool->size);
+    KFE_TAKE(&pool->memory, pool->products, pool->size * pool->size);
 cleanup:
     return status;
 }
@@ -281,10 +278,10 @@ static kfe_status begin_parts(kfe_i_pool *pool)
     if (p->device_pool || !kfe_i_pursuit_needs_norms(p))
         return KFE_OK;
     double fits = 8.0 * (double)entries <= PARTS_SHARE * (double)kfe_i_memory_left(pool->ctx);
-    if (p->part)
+    if (p->divided)
         KFE_TRY(kfe_i_cluster_least(pool->ctx, &fits));
     if (p->sparsity > 1 || fits > 0)
-        KFE_ALLOC(pool->ctx, pool->parts, entries);
+        KFE_TAKE(&pool->memory, pool->parts, entries);
 cleanup:
     return status;
 }
@@ -293,26 +290,23 @@ kfe_status kfe_i_pool_begin(kfe_context *ctx, const kfe_i_pursuit *p, kfe_i_pool
 {
     kfe_status status = KFE_OK;
 
-    memset(out, 0, sizeof *out);
-    out->ctx = ctx;
-    out->pursuit = p;
-    out->size = kfe_i_pool_size(p);
-    KFE_ALLOC(ctx, out->example, out->size);
-    KFE_ALLOC_ZERO(ctx, out->covariance, out->size * p->targets);
-    KFE_ALLOC(ctx, out->norms, out->size);
-    KFE_ALLOC(ctx, out->whole, out->size);
-    KFE_ALLOC(ctx, out->dead, out->size);
-    KFE_ALLOC_ZERO(ctx, out->along, out->size);
-    KFE_ALLOC(ctx, out->work.gained, p->targets);
-    KFE_ALLOC(ctx, out->work.scores, out->size);
-    KFE_ALLOC(ctx, out->work.places, out->size);
+    *out = (kfe_i_pool){.ctx = ctx, .memory = {.ctx = ctx}, .pursuit = p, .size = kfe_i_pool_size(p)};
+    KFE_TAKE(&out->memory, out->example, out->size);
+    KFE_TAKE_ZERO(&out->memory, out->covariance, out->size * p->targets);
+    KFE_TAKE(&out->memory, out->norms, out->size);
+    KFE_TAKE(&out->memory, out->whole, out->size);
+    KFE_TAKE(&out->memory, out->dead, out->size);
+    KFE_TAKE_ZERO(&out->memory, out->along, out->size);
+    KFE_TAKE(&out->memory, out->work.gained, p->targets);
+    KFE_TAKE(&out->memory, out->work.scores, out->size);
+    KFE_TAKE(&out->memory, out->work.places, out->size);
     if (p->device_pool)
-        KFE_ALLOC(ctx, out->work.chunk_work,
-                  KFE_DEVICE_POOL_CHUNK * (p->found.most > p->targets ? p->found.most : p->targets));
+        KFE_TAKE(&out->memory, out->work.chunk_work,
+                 KFE_DEVICE_POOL_CHUNK * (p->found.most > p->targets ? p->found.most : p->targets));
     else
         KFE_TRY(kfe_i_passes_begin(out));
-    KFE_ALLOC(ctx, out->queue.order, p->candidates);
-    KFE_ALLOC_ZERO(ctx, out->queue.spent, p->candidates);
+    KFE_TAKE(&out->memory, out->queue.order, p->candidates);
+    KFE_TAKE_ZERO(&out->memory, out->queue.spent, p->candidates);
     kfe_i_rng_init(&out->queue.rng, ctx->seed, KFE_STREAM_COLUMNS);
     KFE_TRY(begin_parts(out));
     KFE_TRY(choose_storage(out));
@@ -347,37 +341,13 @@ void kfe_i_pool_list_state(kfe_i_pool *pool, kfe_i_loop *loop)
     KFE_LOOP_ARRAY(loop, pool->dead, size);
     KFE_LOOP_ARRAY(loop, pool->products, size * size);
     KFE_LOOP_ARRAY(loop, pool->parts, size * pool->pursuit->found.most);
-    KFE_LOOP_DIVIDED(loop, pool->pursuit->part, pool->columns.wide, entries);
-    KFE_LOOP_DIVIDED(loop, pool->pursuit->part, pool->columns.narrow, entries);
+    KFE_LOOP_DIVIDED(loop, pool->pursuit->divided, pool->columns.wide, entries);
+    KFE_LOOP_DIVIDED(loop, pool->pursuit->divided, pool->columns.narrow, entries);
     KFE_LOOP_ARRAY(loop, pool->queue.order, pool->pursuit->candidates);
     KFE_LOOP_ARRAY(loop, pool->queue.spent, pool->pursuit->candidates);
     KFE_LOOP_VALUE(loop, pool->queue.next);
     KFE_LOOP_VALUE(loop, pool->queue.waiting);
     KFE_LOOP_VALUE(loop, pool->queue.rng);
-}
-
-void kfe_i_pool_free(kfe_i_pool *pool)
-{
-    if (!pool->ctx)
-        return;
-    kfe_i_free(pool->ctx, pool->example);
-    kfe_i_free(pool->ctx, pool->queue.order);
-    kfe_i_free(pool->ctx, pool->queue.spent);
-    kfe_i_free(pool->ctx, pool->columns.wide);
-    kfe_i_free(pool->ctx, pool->columns.narrow);
-    kfe_i_free(pool->ctx, pool->parts);
-    kfe_i_free(pool->ctx, pool->covariance);
-    kfe_i_free(pool->ctx, pool->norms);
-    kfe_i_free(pool->ctx, pool->whole);
-    kfe_i_free(pool->ctx, pool->dead);
-    kfe_i_free(pool->ctx, pool->along);
-    kfe_i_free(pool->ctx, pool->products);
-    kfe_i_free(pool->ctx, pool->work.gained);
-    kfe_i_free(pool->ctx, pool->work.scores);
-    kfe_i_free(pool->ctx, pool->work.places);
-    kfe_i_free(pool->ctx, pool->work.chunk_work);
-    kfe_i_passes_free(pool);
-    memset(pool, 0, sizeof *pool);
 }
 
 /* ---- an iteration ---- */

@@ -10,8 +10,7 @@
 #include "core/cluster.h"
 #include "core/memory.h"
 #include "core/resume.h"
-#include "gram/cluster/on_devices.h"
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
 #include "method/shared/range.h"
 #include "method/shared/targets.h"
 
@@ -92,20 +91,20 @@ static void list_state(kfe_i_pursuit *p, kfe_i_pool *pool, kfe_i_loop *loop)
     kfe_i_pursuit_features *found = &p->found;
 
     /* divided arrays belong to this number of processes */
-    uint64_t key = p->part ? (uint64_t)kfe_i_ranks(p->ctx) : 0;
+    uint64_t key = p->divided ? (uint64_t)kfe_i_processes(p->ctx) : 0;
 
     kfe_i_loop_begin(p->ctx, "picking examples", key, loop);
     if (p->device_pool)
         loop->number = -1;
     KFE_LOOP_VALUE(loop, found->count);
-    KFE_LOOP_DIVIDED(loop, p->part, found->basis, kfe_i_slabs_entries(&p->slabs, found->most));
+    KFE_LOOP_DIVIDED(loop, p->divided, found->basis, kfe_i_slabs_entries(&p->slabs, found->most));
     KFE_LOOP_ARRAY(loop, found->lengths, found->most);
     KFE_LOOP_ARRAY(loop, found->triangle, found->most * found->most);
     KFE_LOOP_ARRAY(loop, found->picks, found->most * p->sparsity);
     KFE_LOOP_ARRAY(loop, found->weights, found->most * p->sparsity);
     KFE_LOOP_ARRAY(loop, found->explained, found->most);
     KFE_LOOP_ARRAY(loop, found->slopes, found->most * p->targets);
-    KFE_LOOP_DIVIDED(loop, p->part, p->residual, p->n * p->targets);
+    KFE_LOOP_DIVIDED(loop, p->divided, p->residual, p->n * p->targets);
     kfe_i_pool_list_state(pool, loop);
 }
 
@@ -119,10 +118,10 @@ static kfe_status run(kfe_i_pursuit *p)
     kfe_i_loop loop;
 
     if (!p->device_pool)
-        KFE_ALLOC(p->ctx, p->found.basis, kfe_i_slabs_entries(&p->slabs, p->found.most));
-    KFE_ALLOC(p->ctx, w.column, p->found.most);
-    KFE_ALLOC(p->ctx, w.places, p->sparsity);
+        KFE_TAKE(&p->memory, p->found.basis, kfe_i_slabs_entries(&p->slabs, p->found.most));
     KFE_TRY(kfe_i_pool_begin(p->ctx, p, &pool));
+    KFE_TAKE(&pool.memory, w.column, p->found.most);
+    KFE_TAKE(&pool.memory, w.places, p->sparsity);
     list_state(p, &pool, &loop);
     KFE_TRY(kfe_i_loop_restore(&loop, &restored));
     if (!restored)
@@ -131,7 +130,7 @@ static kfe_status run(kfe_i_pursuit *p)
         KFE_TRY(next_feature(p, &pool, &w, &found));
         if (!found)
             break;
-        KFE_TRY(kfe_i_checkpoint(p->ctx, "picking examples", p->found.count, p->found.most));
+        KFE_TRY(kfe_i_progress(p->ctx, "picking examples", p->found.count, p->found.most));
         if (p->found.count < p->found.most)
             KFE_TRY(kfe_i_pool_update(&pool));
         else if (p->settings->bound)
@@ -139,9 +138,7 @@ static kfe_status run(kfe_i_pursuit *p)
         KFE_TRY(kfe_i_loop_save(&loop));
     }
 cleanup:
-    kfe_i_pool_free(&pool);
-    kfe_i_free(p->ctx, w.column);
-    kfe_i_free(p->ctx, w.places);
+    kfe_i_arena_free(&pool.memory);
     return status;
 }
 
@@ -190,46 +187,10 @@ static kfe_status run_anywhere(kfe_i_pursuit *p)
 
 kfe_status kfe_i_pursuit_columns(const kfe_i_pursuit *p, const int64_t *index, int64_t count, double *out)
 {
-    kfe_status status = KFE_OK;
-
-    if (p->part)
-        status = p->part->columns(p->part, index, count, out);
-    else if (p->gram)
-        status = kfe_i_gram_columns(p->gram, index, count, out);
-    for (int64_t i = 0; !p->part && !p->gram && i < p->n; i++)
-        for (int64_t c = 0; c < count; c++)
-            out[i * count + c] = p->given.columns[i * p->given.count + index[c]];
+    kfe_status status = p->part->columns(p->part, index, count, out);
 
     for (int64_t i = 0; status == KFE_OK && p->kernel_unit != 1 && i < p->n * count; i++)
         out[i] /= p->kernel_unit;
-    return status;
-}
-
-static kfe_status begin_kernel(kfe_i_pursuit *p, const kfe_i_problem *problem)
-{
-    kfe_status status = KFE_OK;
-    double largest = 0;
-
-    KFE_ALLOC(p->ctx, p->diagonal, p->n);
-    KFE_TRY(kfe_i_gram_diagonal(p->gram, p->diagonal));
-    if (p->settings->center)
-        KFE_TRY(kfe_i_largest_kernel_value(p->ctx, p->method, problem->gram, &largest));
-    else
-        KFE_TRY(kfe_i_largest_of_diagonal(p->ctx, p->method, p->diagonal, p->n, &largest));
-    p->kernel_unit = kfe_i_unit_of(largest);
-    for (int64_t i = 0; i < p->n; i++)
-        p->diagonal[i] /= p->kernel_unit;
-cleanup:
-    return status;
-}
-
-static kfe_status begin_targets(kfe_i_pursuit *p, const kfe_i_problem *problem)
-{
-    kfe_status status = KFE_OK;
-
-    if (p->aim != KFE_AIM_VARIANCE)
-        KFE_TRY(kfe_i_centred_targets(p->ctx, problem->target, &p->target, &p->targets, &p->unit));
-cleanup:
     return status;
 }
 
@@ -237,7 +198,7 @@ static kfe_status begin_residual(kfe_i_pursuit *p)
 {
     kfe_status status = KFE_OK;
 
-    KFE_ALLOC_ZERO(p->ctx, p->residual, p->n * p->targets);
+    KFE_TAKE_ZERO(&p->memory, p->residual, p->n * p->targets);
     for (int64_t i = 0; i < p->n * p->targets; i++) {
         p->residual[i] = p->target[i];
         p->target_norm += p->target[i] * p->target[i];
@@ -269,36 +230,21 @@ static kfe_status begin(kfe_i_pursuit *p, int64_t classes)
     KFE_TRY(begin_residual(p));
     KFE_TRY(kfe_i_check_memory(p->ctx, 8.0 * (double)p->n * (double)(p->found.most + p->targets),
                                "the features", "lower {dim}, or raise {memory}"));
-    KFE_ALLOC(p->ctx, p->found.lengths, p->found.most);
-    KFE_ALLOC_ZERO(p->ctx, p->found.triangle, p->found.most * p->found.most);
-    KFE_ALLOC(p->ctx, p->found.picks, p->found.most * p->sparsity);
-    KFE_ALLOC(p->ctx, p->found.weights, p->found.most * p->sparsity);
-    KFE_ALLOC(p->ctx, p->found.explained, p->found.most);
-    KFE_ALLOC(p->ctx, p->found.slopes, p->found.most * p->targets);
+    KFE_TAKE(&p->memory, p->found.lengths, p->found.most);
+    KFE_TAKE_ZERO(&p->memory, p->found.triangle, p->found.most * p->found.most);
+    KFE_TAKE(&p->memory, p->found.picks, p->found.most * p->sparsity);
+    KFE_TAKE(&p->memory, p->found.weights, p->found.most * p->sparsity);
+    KFE_TAKE(&p->memory, p->found.explained, p->found.most);
+    KFE_TAKE(&p->memory, p->found.slopes, p->found.most * p->targets);
 cleanup:
     return status;
-}
-
-void kfe_i_pursuit_free(kfe_i_pursuit *p)
-{
-    kfe_i_free(p->ctx, p->target);
-    kfe_i_free(p->ctx, p->residual);
-    kfe_i_free(p->ctx, p->diagonal);
-    kfe_i_free(p->ctx, p->found.basis);
-    kfe_i_free(p->ctx, p->found.lengths);
-    kfe_i_free(p->ctx, p->found.triangle);
-    kfe_i_free(p->ctx, p->found.picks);
-    kfe_i_free(p->ctx, p->found.weights);
-    kfe_i_free(p->ctx, p->found.explained);
-    kfe_i_free(p->ctx, p->found.slopes);
 }
 
 /* ---- the solution ---- */
 
 static void scale(int64_t count, double factor, double *values)
 {
-    for (int64_t i = 0; i < count; i++)
-        values[i] *= factor;
+    cblas_dscal((blasint)count, factor, values, 1);
 }
 
 /* Back from the units of the iterations. With K = sK′ a direction is scaled to βᵀKβ = 1, so that β = β′/√s and τ = √s·τ′, or, for
@@ -321,18 +267,15 @@ static void restore_units(kfe_i_pursuit *p)
 }
 
 /* a (count × count) = R⁻¹·diag(lengths), upper triangular. */
-static kfe_status invert_triangle(const kfe_i_pursuit *p, double **out)
+static void invert_triangle(const kfe_i_pursuit *p, double *a)
 {
-    kfe_status status = KFE_OK;
     int64_t k = p->found.count;
 
-    KFE_ALLOC_ZERO(p->ctx, *out, k * k);
+    memset(a, 0, (size_t)(k * k) * sizeof *a);
     for (int64_t j = 0; j < k; j++)
-        (*out)[j * (k + 1)] = p->found.lengths[j];
+        a[j * (k + 1)] = p->found.lengths[j];
     cblas_dtrsm(CblasRowMajor, CblasLeft, CblasUpper, CblasNoTrans, CblasNonUnit, (blasint)k, (blasint)k, 1,
-                p->found.triangle, (blasint)p->found.most, *out, (blasint)k);
-cleanup:
-    return status;
+                p->found.triangle, (blasint)p->found.most, a, (blasint)k);
 }
 
 /* index: each picked example once, in the order of first picks; place: where in it each pick stands. Returns its length. */
@@ -377,14 +320,13 @@ static double support_after(const kfe_i_pursuit *p, const int64_t *place, int64_
 static kfe_status record_progress(const kfe_i_pursuit *p, const int64_t *place, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    double *covariance = NULL;
-    double *alignment = NULL;
-    double *evaluations = NULL;
+    kfe_i_arena memory = {.ctx = p->ctx};
+    double *covariance, *alignment, *evaluations;
     double n = p->mass;
 
-    KFE_ALLOC_ZERO(p->ctx, covariance, p->found.count);
-    KFE_ALLOC_ZERO(p->ctx, alignment, p->found.count);
-    KFE_ALLOC_ZERO(p->ctx, evaluations, p->found.count);
+    KFE_TAKE(&memory, covariance, p->found.count);
+    KFE_TAKE(&memory, alignment, p->found.count);
+    KFE_TAKE(&memory, evaluations, p->found.count);
     for (int64_t j = 0; j < p->found.count; j++) {
         double scaled = p->unit * p->found.lengths[j] / n;
         double explained = p->found.explained[j];
@@ -398,45 +340,43 @@ static kfe_status record_progress(const kfe_i_pursuit *p, const int64_t *place, 
     }
     KFE_TRY(kfe_i_solution_record(out, "kernel-evaluations", evaluations, p->found.count));
 cleanup:
-    kfe_i_free(p->ctx, covariance);
-    kfe_i_free(p->ctx, alignment);
-    kfe_i_free(p->ctx, evaluations);
+    kfe_i_arena_free(&memory);
     return status;
 }
 
 static kfe_status make_solution(const kfe_i_pursuit *p, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    int64_t *index = NULL;
-    int64_t *place = NULL;
-    double *inverse = NULL;
+    kfe_i_arena memory = {.ctx = p->ctx};
+    int64_t k = p->found.count;
+    int64_t *index, *place;
+    double *inverse;
 
-    KFE_ALLOC(p->ctx, index, p->found.count * p->sparsity);
-    KFE_ALLOC(p->ctx, place, p->found.count * p->sparsity);
-    KFE_TRY(invert_triangle(p, &inverse));
+    KFE_TAKE(&memory, index, k * p->sparsity);
+    KFE_TAKE(&memory, place, k * p->sparsity);
+    KFE_TAKE(&memory, inverse, k * k);
+    invert_triangle(p, inverse);
     int64_t support = list_support(p, index, place);
-    KFE_TRY(kfe_i_solution_begin(p->ctx, KFE_SOLUTION_DUAL, support, p->found.count, out));
-    out->index = index;
-    index = NULL;
+    KFE_TRY(kfe_i_solution_begin(p->ctx, KFE_SOLUTION_DUAL, support, k, out));
+    KFE_ALLOC(p->ctx, out->index, support);
+    memcpy(out->index, index, (size_t)support * sizeof *index);
     spread_weights(p, place, inverse, out->coefficients);
     KFE_TRY(record_progress(p, place, out));
     if (p->settings->bound)
         KFE_TRY(kfe_i_pursuit_bound(p, out->coefficients, support, out->index, out));
 cleanup:
-    kfe_i_free(p->ctx, index);
-    kfe_i_free(p->ctx, place);
-    kfe_i_free(p->ctx, inverse);
+    kfe_i_arena_free(&memory);
     return status;
 }
 
 kfe_status kfe_i_pursuit_record_regression(const kfe_i_pursuit *p, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    double *signs = NULL;
-    double *regression = NULL;
+    kfe_i_arena memory = {.ctx = p->ctx};
+    double *signs, *regression;
 
-    KFE_ALLOC(p->ctx, signs, p->found.count);
-    KFE_ALLOC(p->ctx, regression, p->targets * p->found.count);
+    KFE_TAKE(&memory, signs, p->found.count);
+    KFE_TAKE(&memory, regression, p->targets * p->found.count);
     kfe_i_solution_take_signs(out, signs);
     for (int64_t t = 0; t < p->targets; t++)
         for (int64_t j = 0; j < p->found.count; j++)
@@ -444,18 +384,8 @@ kfe_status kfe_i_pursuit_record_regression(const kfe_i_pursuit *p, kfe_i_solutio
     if (p->targets > 0)
         KFE_TRY(kfe_i_solution_record(out, "regression", regression, p->targets * p->found.count));
 cleanup:
-    kfe_i_free(p->ctx, signs);
-    kfe_i_free(p->ctx, regression);
+    kfe_i_arena_free(&memory);
     return status;
-}
-
-/* A matrix that is formed at once instead of column by column: the pool needs most of its columns anyway, and with
- * thousands of data columns one kernel column takes nearly as long as twenty together. */
-static int is_small_matrix(kfe_context *ctx, int64_t n)
-{
-    enum { SMALL_ROWS = 2048 };
-
-    return n <= SMALL_ROWS && 64 * (double)n * (double)n <= (double)kfe_i_memory_left(ctx);
 }
 
 int64_t kfe_i_pursuit_column_count(const void *settings, int64_t rows)
@@ -483,71 +413,5 @@ kfe_status kfe_i_pursuit_run(kfe_i_pursuit *p, int64_t classes, kfe_i_solution *
     restore_units(p);
     KFE_TRY(make_solution(p, out));
 cleanup:
-    return status;
-}
-
-/* Several processes divide the rows: each keeps the targets of its own, and from now on its rows of the columns. */
-static kfe_status take_own_rows(kfe_i_pursuit *p, kfe_i_row_part *part)
-{
-    kfe_status status = KFE_OK;
-    double *own = NULL;
-
-    if (p->settings->bound || !kfe_i_gram_row_part(p->gram, part))
-        return KFE_OK;
-    KFE_ALLOC(p->ctx, own, part->rows * p->targets);
-    if (p->targets > 0)
-        memcpy(own, p->target + part->first * p->targets, (size_t)(part->rows * p->targets) * sizeof *own);
-    kfe_i_free(p->ctx, p->target);
-    p->target = own;
-    p->part = part;
-    p->n = part->rows;
-cleanup:
-    return status;
-}
-
-kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit_aim aim,
-                             const kfe_i_problem *problem, const kfe_i_pursuit_settings *settings,
-                             kfe_i_solution *out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_gram *centred = NULL;
-    kfe_i_kept kept = {0};
-    kfe_i_row_part part;
-    kfe_i_pursuit p = {.ctx = ctx,
-                       .method = method,
-                       .aim = aim,
-                       .settings = settings,
-                       .gram = problem->gram,
-                       .kernel_unit = 1,
-                       .unit = 1};
-
-    p.sparsity = settings->sparsity > 0 ? settings->sparsity : 1;
-    if (settings->bound && problem->target->weights)
-        return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
-                          "%s: the bound is for examples without weights; use {bound=no}", method);
-    if (settings->center) {
-        KFE_TRY(kfe_i_gram_centred(ctx, problem->gram, &centred));
-        p.gram = centred;
-    }
-    if (is_small_matrix(ctx, p.gram->size)) {
-        KFE_TRY(kfe_i_gram_keep(p.gram, 0, &kept));
-        p.gram = kept.gram;
-    }
-    p.is_repeated = kfe_i_gram_is_on_devices(problem->gram);
-    p.gram = kfe_i_gram_own_device(p.gram);
-    p.n = p.candidates = p.gram->size;
-    p.mass = kfe_i_gram_mass(p.gram);
-    KFE_TRY(begin_targets(&p, problem));
-    KFE_TRY(begin_kernel(&p, problem));
-    KFE_TRY(take_own_rows(&p, &part));
-    KFE_TRY(kfe_i_pursuit_run(
-        &p, problem->target->task == KFE_TASK_CLASSES ? problem->target->class_count : 0, out));
-    if (centred)
-        KFE_TRY(kfe_i_solution_centre(out, centred));
-    KFE_TRY(kfe_i_pursuit_record_regression(&p, out));
-cleanup:
-    kfe_i_pursuit_free(&p);
-    kfe_i_gram_keep_free(&kept);
-    kfe_i_gram_free(centred);
     return status;
 }

@@ -6,7 +6,7 @@
  * of kernel column kᵢ is (I − QQᵀ)kᵢ; its products with the targets are those of kᵢ with the residual targets, and its squared
  * norm falls by (q_jᵀkᵢ)² in iteration j. A pool of candidate columns is kept; each iteration makes one pass over it, a product
  * with q_j, which updates every score. The column of the best candidate is evaluated again in double precision and
- * orthogonalised twice. Long arrays lie in slabs of rows (gram/dense/slabs.h), and passes.c does all work on a slab at once: an
+ * orthogonalised twice. Long arrays lie in slabs of rows (linalg/slabs.h), and passes.c does all work on a slab at once: an
  * iteration reads the pool once and the features twice.
  *
  * On a weighted operator (kfe_i_gram_weighted) the column of example i is multiplied by the root of its weight, which all three
@@ -23,11 +23,12 @@
 #define KFE_METHOD_PURSUIT_PURSUIT_H
 
 #include "core/cluster.h"
+#include "core/memory.h"
 #include "core/resume.h"
 #include "core/rng.h"
-#include "gram/cluster/part.h"
-#include "gram/dense/slabs.h"
 #include "gram/device/device_pool.h"
+#include "gram/row_part.h"
+#include "linalg/slabs.h"
 #include "method/method.h"
 
 enum { KFE_SPARSITY_MOST = 3 };
@@ -83,25 +84,18 @@ typedef struct kfe_i_pursuit_features {
     double *slopes;    /* most × targets: coefficients of the targets on the features */
 } kfe_i_pursuit_features;
 
-/* Candidates that are known by their columns alone (pursuit_sums.c). */
-typedef struct kfe_i_pursuit_columns_given {
-    int64_t count;
-    const double *columns; /* n × count */
-    const double *inner;   /* count × count: kernel values between candidates */
-} kfe_i_pursuit_columns_given;
-
 typedef struct kfe_i_pursuit {
     kfe_context *ctx;
     const char *method; /* begins messages */
     kfe_i_pursuit_aim aim;
     const kfe_i_pursuit_settings *settings;
     int64_t sparsity;
-    const kfe_i_gram *gram; /* centred if asked for; NULL: `part` or `given` */
-    const kfe_i_row_part
-        *part; /* the rows of this process, if several divide them; NULL: all rows are here */
-    kfe_i_pursuit_columns_given given;
+    kfe_i_arena memory;
+    const kfe_i_row_part *part;     /* gives the columns of the candidates at the rows that are here */
+    int divided;                    /* processes divide the rows, or they are kept in parts */
+    const kfe_i_gram *gram;         /* of all rows, which are here; centred if asked for; else NULL */
     double mass;                    /* of all rows: their number, or the sum of their weights */
-    int64_t candidates;             /* that examples are picked from: n, or those of `given` */
+    int64_t candidates;             /* that examples are picked from */
     double kernel_unit;             /* the iterations divide kernel values by this power of four (range.h) */
     int64_t n, targets;             /* n: rows that are here */
     kfe_i_slabs slabs;              /* of the n rows */
@@ -114,22 +108,12 @@ typedef struct kfe_i_pursuit {
     kfe_i_pursuit_features found;
 } kfe_i_pursuit;
 
+/* From sums over the columns F of landmarks, these are the candidates. */
 kfe_status kfe_i_pursuit_fit(kfe_context *ctx, const char *method, kfe_i_pursuit_aim aim,
-                             const kfe_i_problem *problem, const kfe_i_pursuit_settings *settings,
+                             const kfe_i_fit_source *source, const kfe_i_pursuit_settings *settings,
                              kfe_i_solution *out);
-
-/* The same from sums over the columns F of landmarks, which are the candidates: a dual solution on them. */
-kfe_status kfe_i_pursuit_fit_sums(kfe_context *ctx, const char *method, kfe_i_pursuit_aim aim,
-                                  const kfe_i_sum_problem *problem, const kfe_i_pursuit_settings *settings,
-                                  kfe_i_solution *out);
-
-/* The same on rows that are divided over processes, or kept in parts: a dual solution on some of them. */
-kfe_status kfe_i_pursuit_fit_rows(kfe_context *ctx, const char *method, kfe_i_pursuit_aim aim,
-                                  const kfe_i_row_problem *problem, const kfe_i_pursuit_settings *settings,
-                                  kfe_i_solution *out);
-
-/* Refuses settings that need all rows (kfe_i_method). */
-kfe_status kfe_i_pursuit_check_sums(kfe_context *ctx, const void *settings);
+/* For kfe_i_method: centring and the bound need all rows. */
+kfe_i_use kfe_i_pursuit_uses(const void *settings, kfe_i_offer offer, const char **why);
 
 /* How many columns of the kernel matrix a fit evaluates (kfe_i_method): the pool, and what each iteration picks and
  * replaces. */
@@ -139,7 +123,6 @@ int64_t kfe_i_pursuit_column_count(const void *settings, int64_t rows);
 
 /* The iterations and the solution, for p with targets, kernel unit and diagonal; `classes`: of the target, 0 without. */
 kfe_status kfe_i_pursuit_run(kfe_i_pursuit *pursuit, int64_t classes, kfe_i_solution *out);
-void kfe_i_pursuit_free(kfe_i_pursuit *pursuit);
 /* Fixes the signs of the features and records the regression coefficients (targets × features) with the same signs. */
 kfe_status kfe_i_pursuit_record_regression(const kfe_i_pursuit *pursuit, kfe_i_solution *out);
 
@@ -149,7 +132,7 @@ int64_t kfe_i_pool_refresh(const kfe_i_pursuit_settings *settings, int64_t size)
 /* Adds products over rows up over the processes that divide them. */
 static inline kfe_status kfe_i_pursuit_sum(const kfe_i_pursuit *pursuit, double *products, int64_t count)
 {
-    return pursuit->part ? kfe_i_cluster_sum(pursuit->ctx, products, count) : KFE_OK;
+    return pursuit->divided ? kfe_i_cluster_sum(pursuit->ctx, products, count) : KFE_OK;
 }
 
 /* out (n × count) = columns of the candidates over kernel_unit. */
@@ -201,6 +184,7 @@ typedef struct kfe_i_pool_work {
 /* The candidates, and what is known of each (pool.c). */
 typedef struct kfe_i_pool {
     kfe_context *ctx;
+    kfe_i_arena memory; /* everything below; freed by the caller */
     const kfe_i_pursuit *pursuit;
     int64_t size;
     int64_t *example; /* of each place */
@@ -221,7 +205,6 @@ typedef struct kfe_i_pool {
 kfe_status kfe_i_pool_begin(kfe_context *ctx, const kfe_i_pursuit *pursuit, kfe_i_pool *out);
 kfe_status kfe_i_pool_fill(kfe_i_pool *pool);
 void kfe_i_pool_list_state(kfe_i_pool *pool, kfe_i_loop *loop);
-void kfe_i_pool_free(kfe_i_pool *pool);
 /* After an iteration: every score loses what q_j explains, and some places get new columns. */
 kfe_status kfe_i_pool_update(kfe_i_pool *pool);
 /* What a single candidate is worth; −1: dead. */
@@ -240,7 +223,6 @@ static inline double kfe_i_pursuit_entry(const kfe_i_pursuit *p, int64_t j, int6
 }
 
 kfe_status kfe_i_passes_begin(kfe_i_pool *pool);
-void kfe_i_passes_free(kfe_i_pool *pool);
 /* The first pass for the next feature, Σ weights[c]·(column of places[c]): *length 0: it is explained already. column[found.count]
  * receives its parts along the features, pool->pick what kfe_i_pass_settle needs. */
 kfe_status kfe_i_pass_pick(kfe_i_pool *pool, const int64_t *places, const double *weights, double *column,

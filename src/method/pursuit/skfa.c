@@ -11,22 +11,10 @@
 
 static const kfe_i_param rows[] = {KFE_PURSUIT_ROWS("10, or as many as possible")};
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
-    return kfe_i_pursuit_fit(ctx, "skfa", KFE_AIM_VARIANCE, problem, settings, out);
-}
-
-static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
-                           kfe_i_solution *out)
-{
-    return kfe_i_pursuit_fit_sums(ctx, "skfa", KFE_AIM_VARIANCE, problem, settings, out);
-}
-
-static kfe_status fit_rows(kfe_context *ctx, const kfe_i_row_problem *problem, const void *settings,
-                           kfe_i_solution *out)
-{
-    return kfe_i_pursuit_fit_rows(ctx, "skfa", KFE_AIM_VARIANCE, problem, settings, out);
+    return kfe_i_pursuit_fit(ctx, "skfa", KFE_AIM_VARIANCE, source, settings, out);
 }
 
 const kfe_i_method kfe_i_method_skfa = {
@@ -37,9 +25,6 @@ const kfe_i_method kfe_i_method_skfa = {
     .flags = KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfe_i_pursuit_settings),
     .columns = kfe_i_pursuit_column_count,
+    .uses = kfe_i_pursuit_uses,
     .fit = fit,
-    .fit_sums = fit_sums,
-    .fit_rows = fit_rows,
-    .check_sums = kfe_i_pursuit_check_sums,
-    .takes_marks = 1,
 };

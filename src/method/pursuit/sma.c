@@ -12,22 +12,10 @@
 static const kfe_i_param rows[] = {KFE_PURSUIT_ROWS("10, or two for each class if that is more"),
                                    KFE_SPARSITY_ROW, KFE_BOUND_ROWS};
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
-    return kfe_i_pursuit_fit(ctx, "sma", KFE_AIM_ALIGNMENT, problem, settings, out);
-}
-
-static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
-                           kfe_i_solution *out)
-{
-    return kfe_i_pursuit_fit_sums(ctx, "sma", KFE_AIM_ALIGNMENT, problem, settings, out);
-}
-
-static kfe_status fit_rows(kfe_context *ctx, const kfe_i_row_problem *problem, const void *settings,
-                           kfe_i_solution *out)
-{
-    return kfe_i_pursuit_fit_rows(ctx, "sma", KFE_AIM_ALIGNMENT, problem, settings, out);
+    return kfe_i_pursuit_fit(ctx, "sma", KFE_AIM_ALIGNMENT, source, settings, out);
 }
 
 const kfe_i_method kfe_i_method_sma = {
@@ -39,9 +27,6 @@ const kfe_i_method kfe_i_method_sma = {
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfe_i_pursuit_settings),
     .columns = kfe_i_pursuit_column_count,
+    .uses = kfe_i_pursuit_uses,
     .fit = fit,
-    .fit_sums = fit_sums,
-    .fit_rows = fit_rows,
-    .check_sums = kfe_i_pursuit_check_sums,
-    .takes_marks = 1,
 };

@@ -12,7 +12,6 @@
  * Chen, Ji, Ceran, Li, Wu & Ye, "Learning subspace kernels for classification" (2008), eqs. (6)-(8), theorem
  * 3.1. Time: one block solve and one product of the operator; memory O(nm) beside the operator.
  */
-#include "method/ridge/hsic_solve.h"
 #include "method/ridge/label_kernel.h"
 #include "method/ridge/ridge.h"
 
@@ -26,36 +25,27 @@ static const kfe_i_param rows[] = {
     KFE_DIM_ROW(hsic_settings, dim, "number of features; auto: as many as the target depends on"),
     KFE_CHOSEN_RIDGE_ROW(hsic_settings, lambda, "lambda",
                          "regularisation lambda (lambda |W|^2); auto: by leave-one-out, in closed form (of "
-                         "more than 85 examples, on a sample); thousandth: of the mean diagonal of the "
+                         "more than 200 examples, on a sample); thousandth: of the mean diagonal of the "
                          "centred kernel"),
     KFE_LABEL_KERNEL_ROW(hsic_settings, label_kernel),
 };
 
-static kfe_i_hsic_options options_of(const hsic_settings *s)
-{
-    return (kfe_i_hsic_options){
-        .method = "hsic",
-        .uncorrelated = 0,
-        .dim = s->dim,
-        .ridge = s->lambda,
-        .label_kernel = s->label_kernel,
-    };
-}
-
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
-    const kfe_i_hsic_options options = options_of(settings);
+    const hsic_settings *s = settings;
+    const kfe_i_ridge_problem problem = {
+        .method = "hsic",
+        .centred = 1,
+        .label_kernel = s->label_kernel,
+        .on_images = 1,
+        .ridge = s->lambda,
+        .dim = s->dim,
+        .exhausted = "the target depends on the data in no more directions",
+        .none = KFE_NO_COVARIANCE,
+    };
 
-    return kfe_i_hsic_fit(ctx, problem, &options, out);
-}
-
-static kfe_status fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem, const void *settings,
-                           kfe_i_solution *out)
-{
-    const kfe_i_hsic_options options = options_of(settings);
-
-    return kfe_i_hsic_fit_sums(ctx, problem, &options, out);
+    return kfe_i_ridge_fit(ctx, source, &problem, out);
 }
 
 const kfe_i_method kfe_i_method_hsic = {
@@ -65,7 +55,6 @@ const kfe_i_method kfe_i_method_hsic = {
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, hsic_settings),
-    .sums_of_landmarks = 1,
+    .uses = kfe_i_prefer_sums,
     .fit = fit,
-    .fit_sums = fit_sums,
 };

@@ -15,8 +15,8 @@
  *
  * The paper has μ = 0. With a kernel matrix of full rank the first feature then reproduces y, which says nothing
  * about new points and leaves nothing for the next iteration; boosting needs weak features, hence the ridge. In the
- * first iteration M = yyᵀ, and w is the ridge regression of y: unless μ is given, leave-one-out chooses it, from the
- * eigenvectors that are needed anyway. W₋ counts as at least W₊/n², so that steps are finite.
+ * first iteration M = yyᵀ, and w is the ridge regression of y: unless μ is given, leave-one-out chooses it
+ * (leave_one_out.h). W₋ counts as at least W₊/n², so that steps are finite.
  *
  * In the dual, w = Φα. With K = UΛUᵀ (positive λ only) and S = (Λ/(Λ + μ))^½,
  *
@@ -32,9 +32,9 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "gram/dense/basis.h"
-#include "gram/dense/linalg.h"
 #include "gram/solve/positive.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 #include "method/ridge/leave_one_out.h"
 #include "method/ridge/ridge.h"
 
@@ -57,12 +57,13 @@ static const kfe_i_param rows[] = {
     KFE_REAL_OR(
         kb_settings, ridge, "ridge", "auto", 0, KFE_REAL_MAX, "auto|mean", "auto=-1|mean=-2",
         "penalty mu on the norm of a direction (mu |w|^2), 0: none; auto: by leave-one-out, in closed "
-        "form; mean: the mean diagonal of the kernel matrix"),
+        "form (of more than 200 examples, on a sample); mean: the mean diagonal of the kernel matrix"),
     KFE_FLAG(kb_settings, center, "center", "no", "centre the kernel in feature space"),
 };
 
 typedef struct boosting {
     kfe_context *ctx;
+    kfe_i_arena memory;
     int loss;
     int64_t n, rank, most;
     double ridge;
@@ -85,17 +86,6 @@ typedef struct boosting {
     kfe_i_eigen_work *eigen;
 } boosting;
 
-static void free_boosting(boosting *b)
-{
-    double *const blocks[] = {b->sign,   b->onto,  b->back,      b->margin,  b->weighted,
-                              b->half,   b->small, b->direction, b->feature, b->row_sums,
-                              b->alphas, b->steps, b->losses};
-
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        kfe_i_free(b->ctx, blocks[i]);
-    kfe_i_eigen_work_free(b->eigen);
-}
-
 static double root_of(const boosting *b, int64_t i)
 {
     return b->roots ? b->roots[i] : 1;
@@ -108,7 +98,7 @@ static kfe_status set_signs(const kfe_i_target *target, boosting *b)
     kfe_status status = KFE_OK;
     int64_t members = 0;
 
-    KFE_ALLOC(b->ctx, b->sign, b->n);
+    KFE_TAKE(&b->memory, b->sign, b->n);
     for (int64_t i = 0; i < b->n; i++) {
         b->sign[i] = target->codes[i] == 0 ? 1 : -1;
         members += target->codes[i] == 0;
@@ -124,8 +114,8 @@ static kfe_status scale_basis(boosting *b, const double *values, const double *v
 {
     kfe_status status = KFE_OK;
 
-    KFE_ALLOC(b->ctx, b->onto, b->n * b->rank);
-    KFE_ALLOC(b->ctx, b->back, b->n * b->rank);
+    KFE_TAKE(&b->memory, b->onto, b->n * b->rank);
+    KFE_TAKE(&b->memory, b->back, b->n * b->rank);
     for (int64_t i = 0; i < b->n; i++)
         for (int64_t j = 0; j < b->rank; j++) {
             double u = vectors[i * b->n + j];
@@ -137,61 +127,49 @@ cleanup:
     return status;
 }
 
-/* The ridge of the regression of y, whose features are those of the first iteration, by leave-one-out. */
-static kfe_status choose_ridge(boosting *b, const double *values, const double *vectors)
+/* The ridge of the regression of y, whose features are those of the first iteration. */
+static kfe_status choose_ridge(boosting *b, const kfe_i_gram *gram, const kfe_i_row_key *keys)
 {
     kfe_status status = KFE_OK;
-    double *positive = NULL;
-    double *targets = NULL;
-    double mean = 0;
+    double *targets;
 
-    KFE_ALLOC(b->ctx, positive, b->n);
-    KFE_ALLOC(b->ctx, targets, b->n);
-    for (int64_t j = 0; j < b->n; j++) {
-        positive[j] = fmax(values[j], 0);
-        mean += positive[j] / (double)b->n;
-        targets[j] = root_of(b, j) * b->sign[j];
-    }
-    const kfe_i_loo_factor factor = {
-        .n = b->n, .rank = b->n, .columns = 1, .vectors = vectors, .values = positive, .targets = targets};
-    if (mean > 0 && b->n >= 3)
-        KFE_TRY(kfe_i_loo_choose_from(b->ctx, &factor, mean, KFE_LOO_LARGEST_RIDGE, &b->choice));
+    KFE_TAKE(&b->memory, targets, b->n);
+    for (int64_t i = 0; i < b->n; i++)
+        targets[i] = root_of(b, i) * b->sign[i];
+    const kfe_i_loo_problem loo = {
+        .gram = gram, .keys = keys, .targets = targets, .columns = 1, .rule = KFE_LOO_LARGEST_RIDGE};
+    KFE_TRY(kfe_i_loo_choose(b->ctx, &loo, &b->choice));
     if (b->choice.rows > 0)
         b->ridge = b->choice.ridge;
 cleanup:
-    kfe_i_free(b->ctx, positive);
-    kfe_i_free(b->ctx, targets);
     return status;
 }
 
-static kfe_status find_basis(const kfe_i_gram *gram, double asked, boosting *b)
+static kfe_status find_basis(const kfe_i_gram *gram, const kfe_i_row_key *keys, double asked, boosting *b)
 {
     kfe_status status = KFE_OK;
+    kfe_i_arena memory = {.ctx = b->ctx};
     double *k = NULL;
-    double *values = NULL;
-    double *vectors = NULL;
+    double *values, *vectors;
 
-    KFE_ALLOC(b->ctx, values, b->n);
-    KFE_ALLOC(b->ctx, vectors, b->n * b->n);
     b->ridge = asked;
     if (asked < 0)
         KFE_TRY(kfe_i_gram_mean_diagonal(gram, &b->ridge));
     b->ridge = fmax(b->ridge, 0);
+    if (asked == KFE_RIDGE_AUTO)
+        KFE_TRY(choose_ridge(b, gram, keys));
+    KFE_TAKE(&memory, values, b->n);
+    KFE_TAKE(&memory, vectors, b->n * b->n);
     KFE_TRY(kfe_i_gram_materialise(gram, &k));
     KFE_TRY(kfe_i_symmetric_eigen(b->ctx, b->n, k, b->n, values, vectors));
-    if (asked == KFE_RIDGE_AUTO)
-        KFE_TRY(choose_ridge(b, values, vectors));
-    double smallest = fmax(kfe_i_gram_rank_tolerance(gram) * values[0], 0);
-    while (b->rank < b->n && values[b->rank] > smallest)
-        b->rank++;
+    b->rank = kfe_i_count_above(b->n, values, fmax(kfe_i_gram_rank_tolerance(gram) * values[0], 0));
     if (b->rank == 0)
         KFE_FAIL(b->ctx, KFE_EINPUT, "kb: the kernel matrix is zero; choose another kernel");
-    kfe_i_warn_if_indefinite(gram, "kb", values[0], values[b->n - 1]);
+    KFE_TRY(kfe_i_warn_if_indefinite(gram, "kb", values[0], values[b->n - 1]));
     KFE_TRY(scale_basis(b, values, vectors));
 cleanup:
     kfe_i_free(b->ctx, k);
-    kfe_i_free(b->ctx, values);
-    kfe_i_free(b->ctx, vectors);
+    kfe_i_arena_free(&memory);
     return status;
 }
 
@@ -199,29 +177,28 @@ static kfe_status make_workspace(boosting *b)
 {
     kfe_status status = KFE_OK;
 
-    KFE_ALLOC_ZERO(b->ctx, b->margin, b->n * b->n);
-    KFE_ALLOC(b->ctx, b->weighted, b->n * b->n);
-    KFE_ALLOC(b->ctx, b->half, b->n * b->rank);
-    KFE_ALLOC(b->ctx, b->small, b->rank * b->rank);
-    KFE_ALLOC(b->ctx, b->direction, b->rank);
-    KFE_ALLOC(b->ctx, b->feature, b->n);
-    KFE_ALLOC(b->ctx, b->row_sums, 3 * b->n);
-    KFE_ALLOC(b->ctx, b->alphas, b->most * b->n);
-    KFE_ALLOC(b->ctx, b->steps, b->most);
-    KFE_ALLOC(b->ctx, b->losses, b->most);
+    KFE_TAKE_ZERO(&b->memory, b->margin, b->n * b->n);
+    KFE_TAKE(&b->memory, b->weighted, b->n * b->n);
+    KFE_TAKE(&b->memory, b->half, b->n * b->rank);
+    KFE_TAKE(&b->memory, b->small, b->rank * b->rank);
+    KFE_TAKE(&b->memory, b->direction, b->rank);
+    KFE_TAKE(&b->memory, b->feature, b->n);
+    KFE_TAKE(&b->memory, b->row_sums, 3 * b->n);
+    KFE_TAKE(&b->memory, b->alphas, b->most * b->n);
+    KFE_TAKE(&b->memory, b->steps, b->most);
+    KFE_TAKE(&b->memory, b->losses, b->most);
     KFE_TRY(kfe_i_eigen_work_new(b->ctx, b->rank, &b->eigen));
 cleanup:
     return status;
 }
 
-static kfe_status prepare(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_gram *gram,
+static kfe_status prepare(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_gram *gram,
                           const kb_settings *s, boosting *b)
 {
     kfe_status status = KFE_OK;
     double n = (double)gram->size;
     int64_t asked = s->dim;
 
-    b->ctx = ctx;
     b->loss = s->loss;
     b->n = gram->size;
     b->roots = gram->roots;
@@ -229,9 +206,9 @@ static kfe_status prepare(kfe_context *ctx, const kfe_i_problem *problem, const 
     if (asked == 0)
         asked = b->n < DEFAULT_ITERATIONS ? b->n : DEFAULT_ITERATIONS;
     b->most = kfe_i_clamp_dim(ctx, "kb", asked, b->n, "there are no more examples");
-    KFE_TRY(set_signs(problem->target, b));
+    KFE_TRY(set_signs(source->target, b));
     KFE_TRY(kfe_i_check_memory(ctx, 56 * n * n, "kb", "raise {memory} or use fewer examples"));
-    KFE_TRY(find_basis(gram, s->ridge, b));
+    KFE_TRY(find_basis(gram, source->target->keys, s->ridge, b));
     KFE_TRY(make_workspace(b));
 cleanup:
     return status;
@@ -274,9 +251,8 @@ static kfe_status choose_feature(boosting *b)
         for (int64_t j = 0; j < b->n; j++)
             b->weighted[i * b->n + j] = weight_of(b->loss, b->margin[i * b->n + j]) * b->sign[i] *
                                         b->sign[j] * root_of(b, i) * root_of(b, j);
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, q, n, 1, b->weighted, n, b->onto, q, 0, b->half,
-                q);
-    kfe_i_inner_products(b->n, kfe_i_packed(b->onto, b->rank), kfe_i_packed(b->half, b->rank), b->small);
+    kfe_i_times(b->n, b->n, b->rank, b->weighted, b->onto, b->half);
+    kfe_i_transpose_times(b->rank, b->n, b->rank, b->onto, b->half, b->small);
     KFE_TRY(kfe_i_symmetric_eigen_with(b->ctx, b->rank, b->small, 1, &largest_eigenvalue, b->direction,
                                        b->eigen));
     cblas_dgemv(CblasRowMajor, CblasNoTrans, n, q, 1, b->onto, q, b->direction, 1, 0, b->feature, 1);
@@ -377,7 +353,7 @@ static kfe_status run_iterations(boosting *b, int64_t *done)
     int perfect = 0;
 
     while (!perfect && *done < b->most) {
-        KFE_TRY(kfe_i_checkpoint(b->ctx, "boosting", *done, b->most));
+        KFE_TRY(kfe_i_progress(b->ctx, "boosting", *done, b->most));
         KFE_TRY(choose_feature(b));
         double step = choose_step(b, &perfect);
         if (!is_positive(b, step)) {
@@ -407,18 +383,20 @@ static kfe_status check_finite(const kfe_i_solution *solution)
     return KFE_OK;
 }
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     const kb_settings *s = settings;
+    const kfe_i_gram *gram = NULL;
     kfe_i_gram *centred = NULL;
-    boosting b = {.ctx = ctx};
+    boosting b = {.ctx = ctx, .memory = {.ctx = ctx}};
     int64_t dim = 0;
 
+    KFE_TRY(kfe_i_ask_gram(ctx, source, &gram));
     if (s->center)
-        KFE_TRY(kfe_i_gram_centred(ctx, problem->gram, &centred));
-    KFE_TRY(prepare(ctx, problem, centred ? centred : problem->gram, s, &b));
+        KFE_TRY(kfe_i_gram_centred(ctx, gram, &centred));
+    KFE_TRY(prepare(ctx, source, centred ? centred : gram, s, &b));
     KFE_TRY(run_iterations(&b, &dim));
     KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, b.n, dim, out));
     for (int64_t t = 0; t < dim; t++)
@@ -433,7 +411,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void
     kfe_i_solution_fix_signs(out);
 cleanup:
     kfe_i_gram_free(centred);
-    free_boosting(&b);
+    kfe_i_eigen_work_free(b.eigen);
+    kfe_i_arena_free(&b.memory);
     return status;
 }
 

@@ -9,55 +9,79 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/basis.h"
-#include "gram/dense/linalg.h"
 #include "gram/landmark/rpcholesky.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 #include "method/ridge/ridge.h"
+#include "method/shared/targets.h"
 
 enum { MOST_COLUMNS = 512 };
 /* The share of the label kernel's trace that the factor may miss without a warning. */
 #define KFE_LABEL_REMAINDER 1e-6
 
-/* ---- the targets as a matrix ---- */
+/* ---- products of the targets ---- */
 
-static double class_weight(double size, int by_size)
+/* What column k of the targets (method/shared/targets.h) is multiplied by. Two classes have one column, −1 and 1, whose half has the
+ * product of the two indicators, each centred. */
+static double scale_of(int by_size, int64_t classes, const double *masses, int64_t k)
 {
-    return by_size ? 1 / sqrt(size) : 1;
+    if (classes == 2)
+        return by_size ? sqrt(1 / masses[0] + 1 / masses[1]) / 2 : sqrt(0.5);
+    return classes > 0 && by_size ? 1 / sqrt(masses[k]) : 1;
 }
 
-/* Y, or Y(YᵀY)^(−1/2). */
-static kfe_status class_indicator(kfe_context *ctx, const kfe_i_target *target, int by_size, double **out)
+/* *text: the kernel by name, auto resolved. Returns whether it is the product of the targets, each class by itself or as given. */
+static kfe_status resolve(kfe_context *ctx, const char *method, int classes, const char **text,
+                          int *is_product)
 {
-    kfe_status status = KFE_OK;
-    int64_t c = target->class_count;
-    double *values = NULL;
-    double *masses = NULL;
+    if (strcmp(*text, "auto") == 0)
+        *text = classes ? "h2" : "linear";
+    int by_class = strcmp(*text, "h1") == 0 || strcmp(*text, "h2") == 0;
+    if (by_class && !classes)
+        return kfe_i_fail(ctx, KFE_EINVAL,
+                          "%s: label kernel %s is for classes; for real targets use linear or rbf:gamma=1",
+                          method, *text);
+    *is_product = by_class || strcmp(*text, "linear") == 0;
+    return KFE_OK;
+}
 
-    KFE_ALLOC(ctx, masses, c);
-    KFE_ALLOC_ZERO(ctx, values, target->rows * c);
-    kfe_i_target_class_masses(target, masses);
-    for (int64_t i = 0; i < target->rows; i++) {
-        int32_t g = target->codes[i];
-        values[i * c + g] = class_weight(masses[g], by_size);
-    }
-    *out = values;
-cleanup:
-    kfe_i_free(ctx, masses);
+kfe_status kfe_i_label_scales(kfe_context *ctx, const char *method, const kfe_i_sums *sums,
+                              const char *kernel, int64_t columns, double *scales)
+{
+    int is_product = 0;
+    kfe_status status = resolve(ctx, method, sums->classes > 0, &kernel, &is_product);
+
+    if (status == KFE_OK && !is_product)
+        return kfe_i_fail(
+            ctx, KFE_EUNSUPPORTED,
+            "%s: from sums over rows, the label kernel is h1, h2 or linear; '%s' needs all targets "
+            "in memory",
+            method, kernel);
+    for (int64_t k = 0; status == KFE_OK && k < columns; k++)
+        scales[k] = scale_of(strcmp(kernel, "h2") == 0, sums->classes, sums->class_rows, k);
     return status;
 }
 
-static kfe_status target_values(kfe_context *ctx, const kfe_i_target *target, int by_size, double **values,
-                                int64_t *cols)
+static kfe_status product_factor(kfe_context *ctx, const kfe_i_target *target, int by_size, int weighed,
+                                 kfe_i_label_factor *out)
 {
     kfe_status status = KFE_OK;
-    int classes = target->task == KFE_TASK_CLASSES;
+    int64_t classes = target->task == KFE_TASK_CLASSES ? target->class_count : 0;
+    kfe_i_target own = *target;
+    double *masses = NULL;
+    double unit = 1;
 
-    *cols = classes ? target->class_count : target->cols;
-    if (classes)
-        return class_indicator(ctx, target, by_size, values);
-    KFE_ALLOC(ctx, *values, target->rows * *cols);
-    memcpy(*values, target->values, (size_t)(target->rows * *cols) * sizeof **values);
+    if (!weighed)
+        own.weights = NULL;
+    KFE_TRY(kfe_i_centred_targets(ctx, &own, &out->values, &out->rank, &unit));
+    KFE_ALLOC(ctx, masses, classes);
+    if (classes > 0)
+        kfe_i_target_class_masses(target, masses);
+    for (int64_t k = 0; k < out->rank; k++)
+        cblas_dscal((blasint)out->rows, unit * scale_of(by_size, classes, masses, k), out->values + k,
+                    (blasint)out->rank);
 cleanup:
+    kfe_i_free(ctx, masses);
     return status;
 }
 
@@ -112,82 +136,64 @@ cleanup:
     return status;
 }
 
-static kfe_status kernel_factor(kfe_context *ctx, const char *method, const kfe_i_target *target,
-                                const char *text, kfe_i_label_factor *out)
+/* The targets as rows: real values, or the indicators of classes. */
+static kfe_status target_rows(kfe_context *ctx, const kfe_i_target *target, kfe_i_table *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_table table = {.kind = KFE_TABLE_DENSE, .rows = target->rows};
+    int classes = target->task == KFE_TASK_CLASSES;
 
-    KFE_TRY(target_values(ctx, target, 0, &table.values, &table.cols));
-    table.stride = table.cols;
-    KFE_TRY(factor_kernel(ctx, method, text, &table, out));
+    KFE_TRY(kfe_i_table_new_dense(ctx, target->rows, classes ? target->class_count : target->cols, out));
+    for (int64_t i = 0; i < target->rows; i++)
+        for (int64_t k = 0; k < out->cols; k++)
+            out->values[i * out->stride + k] =
+                classes ? target->codes[i] == k : target->values[i * target->cols + k];
+    out->weights = target->weights;
 cleanup:
-    kfe_i_free(ctx, table.values);
     return status;
 }
 
-/* ---- PL ---- */
-
-/* Multiplies every row by the root of its weight, as a weighted operator asks for (kfe_i_gram_weighted). */
-static void weigh_rows(const kfe_i_target *target, kfe_i_label_factor *factor)
+static kfe_status kernel_factor(kfe_context *ctx, const char *method, const kfe_i_target *target,
+                                const char *text, int weighed, kfe_i_label_factor *out)
 {
-    for (int64_t i = 0; target->weights && i < factor->rows; i++)
-        cblas_dscal((blasint)factor->rank, sqrt(target->weights[i]), factor->values + i * factor->rank, 1);
-}
+    kfe_status status = KFE_OK;
+    kfe_i_arena memory = {.ctx = ctx};
+    kfe_i_table table = {0};
+    double *mean;
 
-/* PL. Centring a constant column leaves rounding errors, which must not become a target. */
-static kfe_status centre(kfe_context *ctx, const char *method, const kfe_i_target *target,
-                         kfe_i_label_factor *factor)
-{
-    int64_t m = factor->rank;
-    double mass = kfe_i_target_mass(target, factor->rows);
-    double before = cblas_dnrm2((blasint)(factor->rows * m), factor->values, 1);
-
-    for (int64_t j = 0; j < m; j++) {
-        double mean = 0;
-        for (int64_t i = 0; i < factor->rows; i++)
-            mean += kfe_i_weight_of(target, i) * factor->values[i * m + j] / mass;
-        for (int64_t i = 0; i < factor->rows; i++)
-            factor->values[i * m + j] -= mean;
-    }
-    double after = cblas_dnrm2((blasint)(factor->rows * m), factor->values, 1);
-    weigh_rows(target, factor);
-    double norm = cblas_dnrm2((blasint)(factor->rows * m), factor->values, 1);
-    if (after <= 16 * DBL_EPSILON * before * sqrt((double)factor->rows))
-        return kfe_i_fail(ctx, KFE_EINPUT,
-                          "%s: the target is the same for all examples; there is nothing to depend on",
-                          method);
-    factor->squared_norm = norm * norm;
-    return KFE_OK;
-}
-
-static kfe_status make_values(kfe_context *ctx, const char *method, const kfe_i_target *target,
-                              const char *kernel, kfe_i_label_factor *out)
-{
-    int classes = target->task == KFE_TASK_CLASSES;
-
-    if (strcmp(kernel, "auto") == 0)
-        kernel = classes ? "h2" : "linear";
-    int by_size = strcmp(kernel, "h2") == 0;
-    if ((by_size || strcmp(kernel, "h1") == 0) && !classes)
-        return kfe_i_fail(ctx, KFE_EINVAL,
-                          "%s: label kernel %s is for classes; for real targets use linear or rbf:gamma=1",
-                          method, kernel);
-    if (by_size || strcmp(kernel, "h1") == 0 || strcmp(kernel, "linear") == 0)
-        return target_values(ctx, target, by_size, &out->values, &out->rank);
-    return kernel_factor(ctx, method, target, kernel, out);
+    KFE_TRY(target_rows(ctx, target, &table));
+    KFE_TRY(factor_kernel(ctx, method, text, &table, out));
+    KFE_TAKE(&memory, mean, out->rank);
+    blasint size = (blasint)(out->rows * out->rank);
+    double rounding = 16 * DBL_EPSILON * sqrt((double)out->rows) * cblas_dnrm2(size, out->values, 1);
+    kfe_i_mean_row(out->rows, out->rank, out->values, target->weights, kfe_i_target_mass(target, out->rows),
+                   mean);
+    kfe_i_subtract_row(out->rows, out->rank, mean, NULL, out->values);
+    if (cblas_dnrm2(size, out->values, 1) <= rounding) /* what centring leaves of constant columns */
+        memset(out->values, 0, (size_t)size * sizeof *out->values);
+    for (int64_t i = 0; weighed && target->weights && i < out->rows; i++)
+        cblas_dscal((blasint)out->rank, sqrt(target->weights[i]), out->values + i * out->rank, 1);
+cleanup:
+    kfe_i_table_free(&table);
+    kfe_i_arena_free(&memory);
+    return status;
 }
 
 kfe_status kfe_i_label_factor_make(kfe_context *ctx, const char *method, const kfe_i_target *target,
-                                   const char *kernel, kfe_i_label_factor *out)
+                                   const char *kernel, int weighed, kfe_i_label_factor *out)
 {
     kfe_status status = KFE_OK;
+    int is_product = 0;
 
-    memset(out, 0, sizeof *out);
-    out->ctx = ctx;
-    out->rows = target->rows;
-    KFE_TRY(make_values(ctx, method, target, kernel, out));
-    KFE_TRY(centre(ctx, method, target, out));
+    *out = (kfe_i_label_factor){.ctx = ctx, .rows = target->rows};
+    KFE_TRY(resolve(ctx, method, target->task == KFE_TASK_CLASSES, &kernel, &is_product));
+    if (is_product)
+        KFE_TRY(product_factor(ctx, target, strcmp(kernel, "h2") == 0, weighed, out));
+    else
+        KFE_TRY(kernel_factor(ctx, method, target, kernel, weighed, out));
+    out->norm = cblas_dnrm2((blasint)(out->rows * out->rank), out->values, 1);
+    if (!(out->norm > 0))
+        KFE_FAIL(ctx, KFE_EINPUT, "%s: the target is the same for every example: there is nothing to explain",
+                 method);
     out->most = kfe_i_most_directions(target, out->rank);
 cleanup:
     return status;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Choose a ridge by leave-one-out: the value on a path of ridges whose regression predicts each example best from all
- * others. Used by the methods of this family for ridge=auto, and by the joint methods for their ridge and C.
+ * others. Rows with equal columns are left out together, and their errors are averaged by weight: the same ridge follows from
+ * a row of weight 2 and from a row given twice, and a fixed share of it from all rows repeated. Used by the methods of this family for
+ * ridge=auto, and by the joint methods for their ridge and C.
  *
  * The fitted values of a ridge regression on the kernel are a linear function of the targets,
  *
@@ -15,13 +17,13 @@
  *
  *     y − ŷ = ρMy,     1 − S_ii = ρM_ii     (less 1/n if the kernel is centred).
  *
- * With G = QTQᵀ and T tridiagonal (gram/dense/tridiagonal.h), both cost O(n²) for each ridge; with eigenvectors that a method has
- * anyway, too (Allen 1974; Golub, Heath & Wahba 1979).
+ * With G = QTQᵀ and T tridiagonal (linalg/tridiagonal.h), both cost O(n²) for each ridge (Allen 1974; Golub, Heath & Wahba 1979).
  */
 #ifndef KFE_METHOD_RIDGE_LEAVE_ONE_OUT_H
 #define KFE_METHOD_RIDGE_LEAVE_ONE_OUT_H
 
-#include "gram/dense/tridiagonal.h"
+#include "data/rows/distinct.h"
+#include "linalg/tridiagonal.h"
 #include "method/method.h"
 
 /* Ridges tried, relative to the mean diagonal of G: 10^(−5), 10^(−4.5), … 10^2. */
@@ -45,6 +47,8 @@ typedef struct kfe_i_loo_problem {
     const kfe_i_gram *gram; /* of the kernel itself */
     const double *points; /* NULL, or rows z of a map whose products zᵀz' are the kernel: gram->size × rank */
     int64_t rank;
+    const kfe_i_row_key
+        *keys;             /* of the rows of `gram`, as kfe_i_target has them; NULL: no two rows are equal */
     int every_row;         /* use all examples, however many: they are a sample already */
     int centred;           /* use PKP and centred targets, as a regression with a constant does */
     const double *targets; /* n × columns */
@@ -61,36 +65,35 @@ static inline kfe_i_loo_rule kfe_i_loo_feature_rule(int classes)
 typedef struct kfe_i_loo_choice {
     double ridge;
     double error;   /* mean squared leave-one-out error divided by the mean square of the targets */
-    int64_t rows;   /* examples that were used: all, or a random sample of many */
+    int64_t rows;   /* distinct examples that were used: all, or a random sample of many */
+    double mean;    /* the mean diagonal of their G */
     int indefinite; /* the kernel is not positive definite on them; the positive part was used */
 } kfe_i_loo_choice;
 
-/* The number of examples, of n, that the choice is made on. */
-int64_t kfe_i_loo_sample_size(int64_t n);
-/* Which they are: the first so many of index[n]. */
-void kfe_i_loo_draw_sample(kfe_context *ctx, int64_t n, int64_t *index);
 /* Fails only for lack of memory or on cancellation. If nothing can be chosen (fewer than three examples, a kernel of
  * zeros), `rows` is 0. */
 kfe_status kfe_i_loo_choose(kfe_context *ctx, const kfe_i_loo_problem *problem, kfe_i_loo_choice *out);
 
-/* Records "loo-error", the share of the targets' variance that is not predicted, and "loo-rows"; nothing if nothing was
+/* Records "loo-unexplained-variance", the share of the targets' variance that is not predicted, and "loo-rows"; nothing if nothing was
  * chosen. */
 kfe_status kfe_i_loo_record(kfe_i_solution *solution, const kfe_i_loo_choice *choice);
 
-/* G = U diag(values) Uᵀ in its leading `rank` eigenvectors, with the targets that a ridge regression predicts. */
-typedef struct kfe_i_loo_factor {
-    int64_t n, rank, columns;
-    const double *vectors; /* U, n × rank */
-    const double *values;  /* rank, not negative */
-    const double *targets; /* n × columns */
-    int centred;
-    const double *roots; /* of the weights, as in kfe_i_gram; NULL: ones */
-    double mass;         /* the sum of the weights, if there are any */
-} kfe_i_loo_factor;
+/* What is left out together: rows of equal content. In the coordinates of a weighted operator such rows are one row, whose root is
+ * that of their weights' sum. */
+typedef struct kfe_i_loo_units {
+    kfe_context *ctx;
+    int64_t count;
+    const int64_t *of; /* the unit of each row; beyond count: of none. Borrowed */
+    double *masses;    /* count: the sum of the weights */
+    double *targets;   /* count × columns: the targets of the joined row */
+    double *within;    /* count: the squared distance of the rows' targets from those */
+} kfe_i_loo_units;
 
-/* errors[r·n + i] = the squared leave-one-out error of example i with ridges[r], summed over the targets. */
-kfe_status kfe_i_loo_errors(kfe_context *ctx, const kfe_i_loo_factor *factor, int64_t count,
-                            const double *ridges, double *errors);
+/* The first `count` of the distinct rows, given the targets of all rows and the roots of their weights (NULL: ones). Free the units also
+ * after a failure. */
+kfe_status kfe_i_loo_units_make(const kfe_i_distinct *distinct, int64_t count, const double *roots,
+                                int64_t columns, const double *targets, kfe_i_loo_units *out);
+void kfe_i_loo_units_free(kfe_i_loo_units *units);
 
 /* G = QTQᵀ, with the targets that a ridge regression predicts. */
 typedef struct kfe_i_loo_reduced {
@@ -98,21 +101,18 @@ typedef struct kfe_i_loo_reduced {
     const double *targets;           /* n × columns */
     int64_t columns;
     int centred;
-    const double *roots; /* as in kfe_i_loo_factor */
-    double mass;
+    const double *roots; /* of the weights, as in kfe_i_gram; NULL: ones */
+    double mass;         /* the sum of the weights, if there are any */
 } kfe_i_loo_reduced;
 
-/* The same as kfe_i_loo_errors. *definite is 0, and errors are of no use, if G + ρI is not positive definite for one of
- * the ridges. */
-kfe_status kfe_i_loo_reduced_errors(kfe_context *ctx, const kfe_i_loo_reduced *reduced, int64_t count,
-                                    const double *ridges, double *errors, int *definite);
+/* errors[r·n + i] = the squared leave-one-out error of row i with ridges[r], summed over the targets; of a joined row without what the
+ * targets of its unit differ by (`within`). *definite is 0, and errors are of no use, if G + ρI is not positive definite for one of the
+ * ridges. */
+kfe_status kfe_i_loo_errors(kfe_context *ctx, const kfe_i_loo_reduced *reduced, int64_t count,
+                            const double *ridges, double *errors, int *definite);
 
-/* Chooses a ridge from eigenvectors that there are already; `mean` is the mean diagonal of G. As kfe_i_loo_choose, but
- * `out` stays as it is if nothing can be chosen. */
-kfe_status kfe_i_loo_choose_from(kfe_context *ctx, const kfe_i_loo_factor *factor, double mean,
-                                 kfe_i_loo_rule rule, kfe_i_loo_choice *out);
-
-/* The ridge to take of `count` ascending ones, given their errors (count × n). */
-int64_t kfe_i_loo_best(int64_t count, int64_t n, const double *errors, kfe_i_loo_rule rule);
+/* The ridge to take of `count` ascending ones, given their errors (count × n), each the sum over a unit of so much weight. */
+int64_t kfe_i_loo_best(int64_t count, int64_t n, const double *errors, const double *masses,
+                       kfe_i_loo_rule rule);
 
 #endif

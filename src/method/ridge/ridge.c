@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
 
 /* Rounding divided by a tiny ridge may exceed every criterion. A criterion above this is never taken for
  * rounding. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Find directions that explain targets, with a ridge on their norm: the engine of kfd, kopls, hsic and uhsic,
- * and the last step of rkopls and hsic-mkl.
+ * and the last step of rkopls and hsic-mkl. The methods differ in L, the factor of a kernel on the labels.
  *
  * A direction w = Φα gives the examples the features z = Gα, G the (centred) kernel matrix. With targets L
  * (n × m) and a ridge ρ, the methods maximise
@@ -39,44 +39,30 @@ double kfe_i_chosen_ridge(double asked, double trace, int64_t order);
 kfe_status kfe_i_gram_chosen_ridge(const kfe_i_gram *gram, double asked, double *out);
 
 typedef struct kfe_i_ridge_problem {
-    const char *method;     /* name, for messages */
-    const kfe_i_gram *gram; /* of the kernel itself */
-    int centred;            /* use PKP in place of K */
-    const double *targets;  /* L, n × columns */
-    int64_t columns;
-    int on_images;         /* the right-hand side is GL (hsic), else L */
-    double squared_norm;   /* the largest criterion possible with L: to tell small criteria from rounding */
-    double ridge;          /* KFE_RIDGE_AUTO: by leave-one-out; else negative: kfe_i_chosen_ridge */
-    int classes;           /* the targets stand for classes */
-    int64_t dim;           /* features asked for; 0: all */
-    int64_t most;          /* upper bound on the number of directions */
-    const char *exhausted; /* why there are no more directions, for the warning */
-    const char *none;      /* the error if there is no direction */
+    const char *method;       /* name, for messages */
+    int centred;              /* use PKP in place of K */
+    const char *label_kernel; /* whose factor is L (label_kernel.h) */
+    int scaled;               /* L has norm one */
+    int on_images;            /* the right-hand side is GL (hsic), else L */
+    double ridge;             /* KFE_RIDGE_AUTO: by leave-one-out; else negative: kfe_i_chosen_ridge */
+    int64_t dim;              /* features asked for; 0: all */
+    const char *exhausted;    /* why there are no more directions, for the warning */
+    const char *none;         /* the error if there is no direction */
 } kfe_i_ridge_problem;
 
-/* Solves the problem, on the positive part of the kernel if the kernel is not positive definite (a warning
- * says so). Records "criterion", "ridge" and "residual", the relative residual of the block solve; for a ridge chosen
- * by leave-one-out also "loo-error", the share of the targets' variance that is not predicted, and "loo-rows", the
- * number of examples that this was measured on. */
-kfe_status kfe_i_ridge_fit(kfe_context *ctx, const kfe_i_ridge_problem *problem, kfe_i_solution *out);
-
 /*
- * The same from sums over the rows of F, whose products FFᵀ are the kernel, and with a ridge on the stand-in of these sums
- * (method/shared/stand_in.h). L = PYM: Y are the class indicators or real targets, M a matrix of the method. ridge=auto looks at the sample of
- * the problem; without one it is a thousandth of the mean diagonal.
+ * Solves the problem, on the positive part of the kernel if the kernel is not positive definite (a warning says so). Records "criterion",
+ * "ridge" and "residual", the relative residual of the block solve; for a ridge chosen by leave-one-out also
+ * "loo-unexplained-variance", the share of the targets' variance that is not predicted, and "loo-rows", the number of examples that
+ * this was measured on.
+ *
+ * A source of sums over the rows of F, whose products FFᵀ are the kernel, is fitted on its stand-in (method/shared/stand_in.h).
+ * ridge=auto looks at the sample of the source; without one it is a thousandth of the mean diagonal.
  */
-typedef struct kfe_i_ridge_sums {
-    int pairs; /* Y as method/shared/targets.h has it: one column for two classes; else a column for each class */
-    const double *map; /* M, columns of Y × columns; NULL: the identity */
-    int64_t columns;   /* of M */
-} kfe_i_ridge_sums;
+kfe_status kfe_i_ridge_fit(kfe_context *ctx, const kfe_i_fit_source *source,
+                           const kfe_i_ridge_problem *problem, kfe_i_solution *out);
 
-/* `ridge` has no operator and no targets yet. */
-kfe_status kfe_i_ridge_fit_sums(kfe_context *ctx, const kfe_i_sum_problem *problem,
-                                const kfe_i_ridge_problem *ridge, const kfe_i_ridge_sums *targets,
-                                kfe_i_solution *out);
-/* M = diag(1/√n_g), as kfd and the label kernel h2 have it; freed by the caller. */
-kfe_status kfe_i_inverse_class_roots(kfe_context *ctx, const kfe_i_sums *sums, double **out);
+#define KFE_NO_COVARIANCE "the data does not depend on the target: their covariance is zero up to rounding"
 
 /* At most as many directions as `columns`; for class indicators one fewer, since these add up to a constant. */
 int64_t kfe_i_most_directions(const kfe_i_target *target, int64_t columns);
@@ -98,14 +84,5 @@ typedef struct kfe_i_candidates {
 /* Coefficients BVΛ^(−1/2) on n examples; records Λ as "criterion". */
 kfe_status kfe_i_best_directions(kfe_context *ctx, const kfe_i_candidates *candidates, int64_t n,
                                  int64_t asked, kfe_i_solution *out);
-
-/* kopls (kopls.c) from sums, for rkopls too: its support examples are the landmarks then. Messages begin with `method`. */
-typedef struct kfe_i_kopls_settings {
-    int64_t dim;
-    double ridge;
-    int center;
-} kfe_i_kopls_settings;
-kfe_status kfe_i_kopls_fit_sums(kfe_context *ctx, const char *method, const kfe_i_sum_problem *problem,
-                                const kfe_i_kopls_settings *settings, kfe_i_solution *out);
 
 #endif

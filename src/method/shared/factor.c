@@ -26,16 +26,16 @@ static void drop_constants(const double *roots, kfe_i_factor *f)
     }
 }
 
-kfe_status kfe_i_factor_columns(kfe_context *ctx, const char *method, const kfe_i_problem *problem,
-                                kfe_i_factor *out)
+kfe_status kfe_i_factor_columns(kfe_context *ctx, const kfe_i_fit_source *source, kfe_i_factor *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_table *table = kfe_i_gram_factor(problem->gram);
-    int64_t d = table->cols;
-    const double *roots = problem->gram->roots;
-    double mass = kfe_i_gram_mass(problem->gram);
+    const kfe_i_gram *gram = NULL;
 
-    (void)method;
+    KFE_TRY(kfe_i_ask_gram(ctx, source, &gram));
+    const kfe_i_table *table = kfe_i_gram_factor(gram);
+    int64_t d = table->cols;
+    const double *roots = gram->roots;
+    double mass = kfe_i_gram_mass(gram);
     *out = (kfe_i_factor){.ctx = ctx, .n = table->rows, .rank = d};
     KFE_TRY(kfe_i_check_memory(ctx, 8.0 * (double)d * (double)(table->rows + 3 * d),
                                "a dense copy of the data and scatter matrices", "raise {memory}"));
@@ -54,27 +54,17 @@ cleanup:
     return status;
 }
 
-static int may_be_indefinite(const kfe_i_problem *problem)
-{
-    for (int64_t m = 0; problem->kernels && m < problem->kernels->count; m++) {
-        const kfe_i_kernel_def *def = problem->kernels->items[m].def;
-        if (def->flags & KFE_HAS_INDEFINITE || def->base == KFE_BASE_GIVEN || def->base == KFE_BASE_USER)
-            return 1;
-    }
-    return 0;
-}
-
 /* Negative eigenvalues are left out; a warning says so. */
-static kfe_status note_negative(kfe_context *ctx, const char *method, const kfe_i_problem *problem,
+static kfe_status note_negative(const char *method, const kfe_i_fit_source *source, const kfe_i_gram *gram,
                                 double largest)
 {
     kfe_status status = KFE_OK;
     double least = 0;
 
-    if (!may_be_indefinite(problem))
+    if (!kfe_i_kernel_list_may_be_indefinite(source->kernels))
         return KFE_OK;
-    KFE_TRY(kfe_i_least_eigenvalue(ctx, problem->gram, &least));
-    kfe_i_warn_if_indefinite(problem->gram, method, fmax(largest, -least), least);
+    KFE_TRY(kfe_i_gram_least_eigenvalue(gram, &least));
+    KFE_TRY(kfe_i_warn_if_indefinite(gram, method, fmax(largest, -least), least));
 cleanup:
     return status;
 }
@@ -103,25 +93,27 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_factor_kernel(kfe_context *ctx, const char *method, const kfe_i_problem *problem,
+kfe_status kfe_i_factor_kernel(kfe_context *ctx, const char *method, const kfe_i_fit_source *source,
                                int64_t rank, kfe_i_factor *out)
 {
     kfe_status status = KFE_OK;
-    int64_t n = problem->gram->size;
-    int64_t most = kfe_i_gram_rank_bound(problem->gram);
+    const kfe_i_gram *gram = NULL;
     int64_t asked = rank > 0 ? rank : KFE_FACTOR_RANK;
     double rounding = 0;
 
-    *out = (kfe_i_factor){.ctx = ctx, .n = n};
+    *out = (kfe_i_factor){.ctx = ctx};
+    KFE_TRY(kfe_i_ask_gram(ctx, source, &gram));
+    int64_t n = out->n = gram->size;
+    int64_t most = kfe_i_gram_rank_bound(gram);
     asked = asked < n ? asked : n;
     asked = most > 0 && most < asked ? most : asked;
-    KFE_TRY(kfe_i_gram_centred(ctx, problem->gram, &out->centred));
+    KFE_TRY(kfe_i_gram_centred(ctx, gram, &out->centred));
     KFE_ALLOC(ctx, out->values, asked);
     KFE_ALLOC(ctx, out->vectors, n * asked);
     KFE_TRY(kfe_i_gram_eigen(out->centred, asked, KFE_TOLERANCE, out->values, out->vectors));
-    KFE_TRY(note_negative(ctx, method, problem, out->values[0]));
-    KFE_TRY(kfe_i_gram_rounding(problem->gram, &rounding));
-    KFE_TRY(keep_positive(out, asked, rounding, kfe_i_gram_rank_tolerance(problem->gram)));
+    KFE_TRY(note_negative(method, source, gram, out->values[0]));
+    KFE_TRY(kfe_i_gram_rounding(gram, &rounding));
+    KFE_TRY(keep_positive(out, asked, rounding, kfe_i_gram_rank_tolerance(gram)));
     if (out->rank == 0)
         KFE_FAIL(ctx, KFE_EINPUT, "%s: all examples are the same to the kernel; there is nothing to learn",
                  method);

@@ -30,10 +30,9 @@ enum { KFE_FACTOR_RANK = 500 };
         "eigenvectors of the centred kernel matrix in whose span directions are searched; auto: all, "       \
         "but at most 500")
 
-/* Free the factor also after a failure; the problem must outlive it. Messages begin with `method`. */
-kfe_status kfe_i_factor_columns(kfe_context *ctx, const char *method, const kfe_i_problem *problem,
-                                kfe_i_factor *out);
-kfe_status kfe_i_factor_kernel(kfe_context *ctx, const char *method, const kfe_i_problem *problem,
+/* Free the factor also after a failure; the problem must outlive it. `method` begins messages. */
+kfe_status kfe_i_factor_columns(kfe_context *ctx, const kfe_i_fit_source *source, kfe_i_factor *out);
+kfe_status kfe_i_factor_kernel(kfe_context *ctx, const char *method, const kfe_i_fit_source *source,
                                int64_t rank, kfe_i_factor *out);
 void kfe_i_factor_free(kfe_i_factor *factor);
 /* Features Fw for directions w (rank × dim), centred. */

@@ -47,16 +47,6 @@ double kfe_i_groups_mass(const kfe_i_groups *groups)
     return sum;
 }
 
-void kfe_i_groups_weigh(const kfe_i_target *target, kfe_i_groups *groups)
-{
-    groups->weights = target->weights;
-    if (!target->weights)
-        return;
-    memset(groups->sizes, 0, (size_t)groups->count * sizeof *groups->sizes);
-    for (int64_t i = 0; i < groups->rows; i++)
-        groups->sizes[groups->of[i]] += target->weights[i];
-}
-
 void kfe_i_groups_free(kfe_i_groups *groups)
 {
     if (groups->ctx) {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "data/target.h"
+#include "data/target/target.h"
 #include "gram/gram.h"
 
 /* A partition of the examples. No group is empty. */
@@ -29,13 +29,15 @@ static inline double kfe_i_group_weight(const kfe_i_groups *groups, int64_t exam
 
 /* One group per class. Free the groups also after a failure. */
 kfe_status kfe_i_groups_from_classes(kfe_context *ctx, const kfe_i_target *target, kfe_i_groups *out);
-/* Up to `clusters` groups in each class, found by kernel k-means (kmeans.c) from the context's seed. */
+/* Up to `clusters` groups in each class, found by kernel k-means (kmeans.c) on the operator of the kernel or the weighted one. */
 kfe_status kfe_i_groups_by_kmeans(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_target *target,
                                   int64_t clusters, kfe_i_groups *out);
+/* Up to `clusters` groups in all. Every class has at least one, and those whose members are far apart have more; if there are fewer
+ * groups than classes, they are made without regard to classes. */
+kfe_status kfe_i_groups_by_kmeans_in_all(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i_target *target,
+                                         int64_t clusters, kfe_i_groups *out);
 /* The number of examples, or the sum of their weights. */
 double kfe_i_groups_mass(const kfe_i_groups *groups);
-/* Makes the sizes of groups sums of the weights of the target, if it has any. */
-void kfe_i_groups_weigh(const kfe_i_target *target, kfe_i_groups *groups);
 void kfe_i_groups_free(kfe_i_groups *groups);
 
 #endif

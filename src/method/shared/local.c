@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
 #include "kernel/expansion.h"
+#include "linalg/linalg.h"
 
 kfe_status kfe_i_local_new(kfe_context *ctx, int64_t parts, kfe_i_local **out)
 {
@@ -82,7 +82,7 @@ static kfe_status columns_times(kfe_context *ctx, const kfe_i_local_part *part, 
 
     if (!part->mapped)
         return kfe_i_table_times(ctx, &data->views[kernel->view], w, k, out);
-    return kfe_i_expand(ctx, &list, data->views, data->landmarks, w, k, out);
+    return kfe_i_expand(ctx, &list, data->views, data->support, w, k, out);
 }
 
 static kfe_status place_part(kfe_context *ctx, const kfe_i_local *local, const kfe_i_local_data *data,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Evaluate a localized projector, the model of lmkl and sldr. There is one part per kernel. Part m sees the columns x^m of
- * its view (or the values of its kernel against landmarks), projects them to z^m = W_mᵀx^m and compares projections by its
+ * its view (or the values of its kernel with the training examples), projects them to z^m = W_mᵀx^m and compares projections by its
  * local kernel. A gate weighs the parts at every x:
  *     z^G = Σ_m T_mᵀx^m,   η(x) = softmax(Vᵀz^G + v₀),
  *     κ_η(x, y) = Σ_m η_m(x) κ_m(z^m(x), z^m(y)) η_m(y).
@@ -25,7 +25,7 @@ enum {
 
 typedef struct kfe_i_local_part {
     /* 0: columns are the view's, and the part's kernel compares projections. 1: columns are the values of the
-     * part's kernel against the landmarks of its view, and projections are compared by dot products. */
+     * part's kernel with the training examples, and projections are compared by dot products. */
     int mapped;
     int64_t cols, dim;
     double *projection;  /* W, cols × dim; NULL, for parts that are not mapped: none, dim is cols */
@@ -55,8 +55,8 @@ void kfe_i_local_free(kfe_i_local *local);
 typedef struct kfe_i_local_data {
     const kfe_i_kernel_list *kernels; /* one per part, bound to views */
     const kfe_i_table *views;         /* of the examples */
-    const kfe_i_table *landmarks;     /* per view; read for mapped parts only. Those of a given matrix are the
-                                         numbers of its columns. */
+    /* The training examples, one table per view, for mapped parts only. Those of a given matrix are the numbers of its columns. */
+    const kfe_i_table *support;
 } kfe_i_local_data;
 
 /* Projections and shares of examples. */

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
 #include "learn/multiclass.h"
+#include "linalg/linalg.h"
 
 /* Up to STORED_ROWS examples the SVMs work on the stored matrix, if it takes at most this share of the memory. */
 enum { STORED_ROWS = 4000 };
@@ -124,7 +124,7 @@ static kfe_status solve_one(kfe_i_onevsrest *s, const kfe_i_gram *gram, int64_t 
     /* far fewer than LIBSVM's limit: an SVM that is not done goes on in the next call */
     int64_t most = 100 * s->n > 200000 ? 100 * s->n : 200000;
     kfe_i_smo_options options = {
-        .tolerance = s->stop, .max_iterations = most, .shrinking = 1, .newton = s->newton, .quiet = s->quiet};
+        .tolerance = s->stop, .max_iterations = most, .shrinking = 1, .newton = s->newton, .who = s->who};
     kfe_i_smo_result result = {0};
 
     KFE_TRY(kfe_i_smo_solve(s->ctx, &problem, &options, alpha, &result));

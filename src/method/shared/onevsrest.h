@@ -13,8 +13,8 @@
 #define KFE_METHOD_SHARED_ONEVSREST_H
 
 #include "core/resume.h"
-#include "data/table.h"
-#include "data/target.h"
+#include "data/table/table.h"
+#include "data/target/target.h"
 #include "gram/gram.h"
 #include "learn/predictor.h"
 #include "learn/smo/smo.h"
@@ -33,7 +33,7 @@ typedef struct kfe_i_onevsrest {
     kfe_i_decision decision;
     int64_t n, count; /* examples, SVMs */
     int newton;       /* Newton steps of the solver, for kernels of few dimensions; 0 at first */
-    int quiet;        /* no warning when a solve does not converge: the method looks at `gap`; 0 at first */
+    const char *who;  /* the method, for a warning when a solve does not converge; NULL: it looks at `gap` */
     double stop;      /* violation of the optimality conditions that is accepted */
     double *sign;     /* count × n: +1 or −1 */
     double *upper;    /* n: C times the weight of the example */

@@ -26,7 +26,7 @@ static kfe_status dense_scatter(kfe_context *ctx, const kfe_i_table *table, cons
                                    (roots ? roots[first + i] * means[j] : means[j]);
         cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, (blasint)d, (blasint)count, 1, panel, (blasint)d,
                     1, scatter, (blasint)d);
-        KFE_TRY(kfe_i_checkpoint(ctx, "computing the scatter", first, table->rows));
+        KFE_TRY(kfe_i_progress(ctx, "computing the scatter", first, table->rows));
     }
 cleanup:
     kfe_i_free(ctx, panel);

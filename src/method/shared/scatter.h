@@ -3,7 +3,7 @@
 #ifndef KFE_METHOD_SHARED_SCATTER_H
 #define KFE_METHOD_SHARED_SCATTER_H
 
-#include "data/table.h"
+#include "data/table/table.h"
 
 /* The lower triangle of scatter (d × d) = (X − s·meansᵀ)ᵀ(X − s·meansᵀ), s the roots of the weights of the rows, which X carries
  * already (kfe_i_gram_weighted; NULL: ones). Time O(nd²), or O(Σ nonzeros²) for sparse rows. */

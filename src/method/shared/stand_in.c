@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table that stands for summed rows, and fits on it; used by the fit_sums of most methods. */
+/* The table that stands for summed rows, and fits on it; used by most methods that are offered sums. */
 #include "method/shared/stand_in.h"
 
 #include <cblas.h>
@@ -30,20 +30,18 @@ typedef struct indicator {
     int64_t first; /* class of the first column */
 } indicator;
 
-static indicator indicator_of(const kfe_i_sums *sums, kfe_i_stand_in_target target)
+static indicator indicator_of(const kfe_i_sums *sums)
 {
-    if (target == KFE_STAND_IN_CENTRED && sums->classes < 2)
-        return (indicator){0, 1, 0};
-    if (target == KFE_STAND_IN_CENTRED && sums->classes == 2)
+    if (sums->classes == 2)
         return (indicator){1, 2, 1};
-    return (indicator){sums->classes, 1, 0};
+    return (indicator){sums->classes < 2 ? 0 : sums->classes, 1, 0};
 }
 
 int64_t kfe_i_stand_in_target_columns(const kfe_i_sums *sums, kfe_i_stand_in_target target)
 {
     if (target == KFE_STAND_IN_UNSUPERVISED || sums->task == KFE_TASK_NONE)
         return 0;
-    return sums->task == KFE_TASK_REAL ? sums->targets : indicator_of(sums, target).columns;
+    return sums->task == KFE_TASK_REAL ? sums->targets : indicator_of(sums).columns;
 }
 
 /* cross (cols × t) and covariance (t × t) of centred indicators: Σ(x − μ)·1_g = n_g(μ_g − μ), Σ 1_g1_h = n_g·[g = h]. */
@@ -64,10 +62,9 @@ static void class_products(const kfe_i_sums *sums, const indicator *which, doubl
     }
 }
 
-void kfe_i_stand_in_products(const kfe_i_sums *sums, kfe_i_stand_in_target target, double *cross,
-                             double *covariance)
+void kfe_i_stand_in_products(const kfe_i_sums *sums, double *cross, double *covariance)
 {
-    indicator which = indicator_of(sums, target);
+    indicator which = indicator_of(sums);
 
     if (sums->task == KFE_TASK_CLASSES) {
         class_products(sums, &which, cross, covariance);
@@ -195,7 +192,7 @@ kfe_status kfe_i_stand_in_make(kfe_context *ctx, const kfe_i_sums *sums, kfe_i_s
     KFE_ALLOC(ctx, out->covariance, t * t);
     KFE_ALLOC_ZERO(ctx, joint, (d + t) * (d + t));
     if (t > 0)
-        kfe_i_stand_in_products(sums, target, cross, out->covariance);
+        kfe_i_stand_in_products(sums, cross, out->covariance);
     fill_joint(sums, centred, t, cross, out->covariance, joint, norms);
     /* at least as many rows as columns, so that methods take the way of many examples */
     KFE_TRY(factor_joint(ctx, d + t, joint, norms, d + 1, &factor, &rows));
@@ -295,9 +292,12 @@ kfe_status kfe_i_stand_in_fit(kfe_context *ctx, const kfe_i_sums *sums, const kf
                                  .rows = stand_in.table.rows,
                                  .cols = stand_in.targets,
                                  .values = stand_in.values};
-    const kfe_i_problem problem = {
-        .gram = gram, .target = &target, .views = &stand_in.table, .view_names = &name, .view_count = 1};
-    KFE_TRY(job->fit(ctx, &problem, job->settings, out));
+    const kfe_i_fit_source source = {.op = &(kfe_i_operator){.gram = gram},
+                                     .target = &target,
+                                     .views = &stand_in.table,
+                                     .view_names = &name,
+                                     .view_count = 1};
+    KFE_TRY(job->fit(ctx, &source, job->settings, out));
     KFE_TRY(kfe_i_stand_in_solution(&stand_in, sums, job->centred, out));
 cleanup:
     kfe_i_gram_free(gram);

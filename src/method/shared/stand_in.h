@@ -21,14 +21,12 @@
 /* Which columns the targets are. */
 typedef enum kfe_i_stand_in_target {
     KFE_STAND_IN_UNSUPERVISED,
-    KFE_STAND_IN_CENTRED,   /* those of method/shared/targets.h */
-    KFE_STAND_IN_INDICATORS /* one column for each class; real targets as they are */
+    KFE_STAND_IN_CENTRED /* those of method/shared/targets.h */
 } kfe_i_stand_in_target;
 
 /* t, and the products with the centred targets: cross = XᵀY (cols × t), covariance = YᵀY (t × t). */
 int64_t kfe_i_stand_in_target_columns(const kfe_i_sums *sums, kfe_i_stand_in_target target);
-void kfe_i_stand_in_products(const kfe_i_sums *sums, kfe_i_stand_in_target target, double *cross,
-                             double *covariance);
+void kfe_i_stand_in_products(const kfe_i_sums *sums, double *cross, double *covariance);
 
 typedef struct kfe_i_stand_in {
     kfe_context *ctx;
@@ -50,7 +48,7 @@ kfe_status kfe_i_stand_in_solution(const kfe_i_stand_in *stand_in, const kfe_i_s
 
 /* A method that sees products only, and its settings. */
 typedef struct kfe_i_stand_in_job {
-    kfe_status (*fit)(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+    kfe_status (*fit)(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out); /* kfe_i_method.fit */
     const void *settings;
     int supervised, centred;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Centred targets, for the deflation, pursuit and ridge methods. */
+/* Centred targets, for most supervised methods. */
 #include "method/shared/targets.h"
 
-#include <cblas.h>
-#include <float.h>
 #include <math.h>
 
 #include "core/cluster.h"
@@ -109,17 +107,17 @@ static kfe_status first_row(kfe_context *ctx, const double *values, int64_t rows
                             double *base)
 {
     kfe_status status = KFE_OK;
-    int ranks = kfe_i_ranks(ctx);
+    int processes = kfe_i_processes(ctx);
     double *firsts = NULL; /* of every process: whether it has rows, and the first one */
     double *own = NULL;
 
-    KFE_ALLOC_ZERO(ctx, firsts, ranks * (columns + 1));
-    own = firsts + kfe_i_rank(ctx) * (columns + 1);
+    KFE_ALLOC_ZERO(ctx, firsts, processes * (columns + 1));
+    own = firsts + kfe_i_process(ctx) * (columns + 1);
     own[0] = rows > 0;
     for (int64_t j = 0; rows > 0 && j < columns; j++)
         own[j + 1] = values[j];
-    KFE_TRY(kfe_i_cluster_gather_rows(ctx, firsts, ranks, columns + 1));
-    for (int r = ranks - 1; r >= 0; r--)
+    KFE_TRY(kfe_i_cluster_gather_rows(ctx, firsts, processes, columns + 1));
+    for (int r = processes - 1; r >= 0; r--)
         for (int64_t j = 0; firsts[r * (columns + 1)] > 0 && j < columns; j++)
             base[j] = firsts[r * (columns + 1) + j + 1];
 cleanup:
@@ -175,30 +173,5 @@ cleanup:
         kfe_i_free(ctx, *values);
         *values = NULL;
     }
-    return status;
-}
-
-/* Whether centred targets of this norm vary: what centring leaves of a constant is rounding error. */
-static int exceeds_rounding(const kfe_i_target *target, double unit, double norm)
-{
-    double largest = target->task == KFE_TASK_REAL ? largest_value(target) / unit : 1;
-
-    return norm > 16 * DBL_EPSILON * largest * sqrt(kfe_i_target_mass(target, target->rows));
-}
-
-kfe_status kfe_i_unit_targets(kfe_context *ctx, const char *method, const kfe_i_target *target,
-                              double **values, int64_t *columns)
-{
-    kfe_status status = KFE_OK;
-    double unit = 1;
-
-    KFE_TRY(kfe_i_centred_targets(ctx, target, values, columns, &unit));
-    blasint count = (blasint)(target->rows * *columns);
-    double norm = cblas_dnrm2(count, *values, 1);
-    if (!exceeds_rounding(target, unit, norm))
-        KFE_FAIL(ctx, KFE_EINPUT, "%s: the target is the same for all examples; there is nothing to explain",
-                 method);
-    cblas_dscal(count, 1 / norm, *values, 1);
-cleanup:
     return status;
 }

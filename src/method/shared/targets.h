@@ -12,7 +12,7 @@
 #ifndef KFE_METHOD_SHARED_TARGETS_H
 #define KFE_METHOD_SHARED_TARGETS_H
 
-#include "data/target.h"
+#include "data/target/target.h"
 
 /* Y divided by a power of four, *unit, which is 1 unless real targets are far from one (range.h); freed by the caller.
  * KFE_EINPUT: the target is the same for every example. */
@@ -22,8 +22,5 @@ kfe_status kfe_i_centred_targets(kfe_context *ctx, const kfe_i_target *target, d
  * weights. Means and units are those of all rows. Without rows of its own, a process gets one row of zeros. */
 kfe_status kfe_i_divided_targets(kfe_context *ctx, const kfe_i_target *target, double mass, double **values,
                                  int64_t *columns, double *unit);
-/* Y scaled to Frobenius norm 1. Error messages begin with `method`. */
-kfe_status kfe_i_unit_targets(kfe_context *ctx, const char *method, const kfe_i_target *target,
-                              double **values, int64_t *columns);
 
 #endif

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/linalg.h"
 #include "kernel/expansion.h"
+#include "linalg/linalg.h"
 
 kfe_status kfe_i_tree_new(kfe_context *ctx, int64_t nodes, int64_t cols, int64_t dim, kfe_i_tree **out)
 {
@@ -74,10 +74,12 @@ kfe_status kfe_i_tree_is_sound(const kfe_i_tree *tree, int *out)
     KFE_ALLOC_ZERO(tree->ctx, seen, 2 * n + 1);
     for (int64_t p = 0; *out && p < 2 * n; p++) {
         int64_t child = tree->children[p];
-        int64_t place = child >= 0 ? child : n - 1 - child;
-        *out = child >= -n - 1 && child < n && (child < 0 || child > p / 2) && !seen[place];
-        if (*out)
-            seen[place] = 1;
+        *out = child >= -n - 1 && child < n && (child < 0 || child > p / 2);
+        unsigned char *place = *out ? &seen[child >= 0 ? child : n - 1 - child] : NULL;
+        if (place) {
+            *out = !*place;
+            *place = 1;
+        }
     }
 cleanup:
     kfe_i_free(tree->ctx, seen);

@@ -5,7 +5,7 @@
  *     1 − σ((v_iᵀx − t_i) / w_i),   σ(u) = 1 / (1 + exp(−u)),
  *
  * and to its second child with the rest; a width w_i of 0 is a hard decision by v_iᵀx > t_i. The share η_l(x) of a leaf is the
- * product of the shares along its path. Every leaf has a metric and a kernel expansion of its own:
+ * product of the shares along its path. Every leaf has a distance and a kernel expansion of its own:
  *
  *     features(x) = Σ_l η_l(x) (A_lᵀκ(S_l, T_lᵀx) − offset_l).
  *
@@ -14,7 +14,7 @@
 #ifndef KFE_METHOD_SHARED_TREE_H
 #define KFE_METHOD_SHARED_TREE_H
 
-#include "data/map.h"
+#include "data/table/map.h"
 #include "kernel/kernel.h"
 
 /* A leaf with a smaller share of a point is not evaluated there. */

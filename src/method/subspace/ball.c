@@ -101,7 +101,7 @@ kfe_status kfe_i_smallest_ball(kfe_context *ctx, int64_t n, const double *k, con
         if (gap <= allowed || to == from)
             break;
         move_weight(n, k, to, from, beta, work);
-        if (iteration % 1024 == 1023 && kfe_i_checkpoint(ctx, "enclosing the examples", 0, 0) != KFE_OK)
+        if (iteration % 1024 == 1023 && kfe_i_progress(ctx, "enclosing the examples", 0, 0) != KFE_OK)
             return KFE_ECANCEL;
     }
     out->squared_radius = objective(n, k, lengths, beta, work);

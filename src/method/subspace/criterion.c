@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/basis.h"
+#include "linalg/basis.h"
 
 /* ---- alignment of the examples with their classes ---- */
 

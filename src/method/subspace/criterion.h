@@ -17,7 +17,7 @@
 #ifndef KFE_METHOD_SUBSPACE_CRITERION_H
 #define KFE_METHOD_SUBSPACE_CRITERION_H
 
-#include "data/target.h"
+#include "data/target/target.h"
 #include "method/subspace/radius_margin.h"
 
 /* The value to maximise and its gradient with respect to x (rows × dim). */

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/basis.h"
 #include "learn/smo/smo.h"
+#include "linalg/basis.h"
 #include "method/subspace/ball.h"
 
 /* Accuracy of the SVMs and of R², which limits that of the gradients. */

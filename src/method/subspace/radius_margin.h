@@ -22,7 +22,7 @@
 #ifndef KFE_METHOD_SUBSPACE_RADIUS_MARGIN_H
 #define KFE_METHOD_SUBSPACE_RADIUS_MARGIN_H
 
-#include "data/target.h"
+#include "data/target/target.h"
 #include "gram/gram.h"
 
 typedef struct kfe_i_radius_margin {

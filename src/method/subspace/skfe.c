@@ -67,7 +67,7 @@ typedef struct skfe_best {
 
 typedef struct skfe_state {
     kfe_context *ctx;
-    const kfe_i_problem *problem;
+    const kfe_i_fit_source *source;
     const skfe_settings *settings;
     const kfe_i_gram *gram;
     int64_t dim, most; /* features; iterations that traces have room for */
@@ -97,7 +97,7 @@ static kfe_status begin(skfe_state *s)
     KFE_ALLOC(s->ctx, s->trial, s->most + 1);
     KFE_ALLOC(s->ctx, s->ends, set->restarts + 1);
     KFE_TRY(kfe_i_skfe_criterion_begin(s->ctx, (kfe_i_criterion_kind)set->criterion, set->c,
-                                       s->problem->target, s->dim, &s->criterion));
+                                       s->source->target, s->dim, &s->criterion));
 cleanup:
     return status;
 }
@@ -110,7 +110,7 @@ static kfe_status choose_iterations(skfe_state *s, int64_t *out)
     kfe_status status = KFE_OK;
     const skfe_settings *set = s->settings;
     const kfe_i_stopping_inputs inputs = {
-        .problem = s->problem,
+        .source = s->source,
         .gram = s->gram,
         .start = (kfe_i_start)set->init,
         .dim = s->dim,
@@ -123,7 +123,7 @@ static kfe_status choose_iterations(skfe_state *s, int64_t *out)
     *out = set->max_iter;
     if (set->max_iter != ITERATIONS_AUTO)
         return KFE_OK;
-    if (s->problem->target->weights) { /* margins of held-out rows know no weights */
+    if (s->source->target->weights) { /* margins of held-out rows know no weights */
         *out = KFE_STOPPING_USUAL;
         return KFE_OK;
     }
@@ -162,7 +162,7 @@ static kfe_status search_from(skfe_state *s, int64_t iterations, int64_t which)
     kfe_i_subspace subspace = {0};
     kfe_i_search_result result = {0};
 
-    KFE_TRY(kfe_i_start_subspace(s->ctx, s->problem, s->gram, start, s->dim, (uint64_t)which, &subspace));
+    KFE_TRY(kfe_i_start_subspace(s->ctx, s->source, s->gram, start, s->dim, (uint64_t)which, &subspace));
     KFE_TRY(kfe_i_subspace_search(&subspace, &s->criterion.criterion, &options, s->trial, &result));
     s->ends[which] = result.value;
     keep_if_better(s, &subspace, &result);
@@ -189,10 +189,12 @@ cleanup:
 static kfe_status search_or_use_positive_part(skfe_state *s, kfe_i_positive *positive)
 {
     kfe_status status = search(s);
+    const kfe_i_gram *whole = NULL;
 
     if (status != KFE_ENUMERIC)
         return status;
-    KFE_TRY(kfe_i_positive_part(s->ctx, "skfe", s->problem->gram, positive));
+    KFE_TRY(kfe_i_ask_gram(s->ctx, s->source, &whole));
+    KFE_TRY(kfe_i_positive_part(s->ctx, "skfe", whole, positive));
     s->gram = positive->gram;
     KFE_TRY(search(s));
     KFE_TRY(kfe_i_positive_project(positive, s->best.subspace.basis, s->best.subspace.dim));
@@ -260,23 +262,25 @@ cleanup:
     return status;
 }
 
-static int64_t chosen_dim(const skfe_settings *s, const kfe_i_problem *problem)
+static int64_t chosen_dim(const skfe_settings *s, int64_t classes, int64_t examples)
 {
-    int64_t dim = s->dim > 0 ? s->dim : problem->target->class_count;
+    int64_t dim = s->dim > 0 ? s->dim : classes;
 
-    return dim < problem->gram->size ? dim : problem->gram->size;
+    return dim < examples ? dim : examples;
 }
 
-static kfe_status fit(kfe_context *ctx, const kfe_i_problem *problem, const void *settings,
+static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    skfe_state s = {.ctx = ctx, .problem = problem, .settings = settings};
+    skfe_state s = {.ctx = ctx, .source = source, .settings = settings};
+    const kfe_i_gram *gram = NULL;
     kfe_i_positive positive = {0};
     kfe_i_kept kept = {0};
 
-    s.dim = chosen_dim(settings, problem);
-    KFE_TRY(kfe_i_gram_keep(problem->gram, 160.0 * (double)problem->gram->size * (double)s.dim, &kept));
+    KFE_TRY(kfe_i_ask_gram(ctx, source, &gram));
+    s.dim = chosen_dim(settings, source->target->class_count, gram->size);
+    KFE_TRY(kfe_i_gram_keep(gram, KFE_KEEP_ANY, 160.0 * (double)gram->size * (double)s.dim, &kept));
     s.gram = kept.gram;
     KFE_TRY(begin(&s));
     KFE_TRY(search_or_use_positive_part(&s, &positive));

@@ -10,9 +10,9 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "gram/dense/basis.h"
-#include "gram/dense/linalg.h"
 #include "kernel/expansion.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 
 /* The ridge, relative to the mean diagonal, that expresses synthetic points by examples: a start need not be exact. */
 #define KFE_START_RIDGE 1e-8
@@ -64,14 +64,14 @@ cleanup:
 }
 
 /* Synthetic points are not examples: find coefficients on examples that give nearly the same features. */
-static kfe_status from_landmarks(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_gram *gram,
-                                 const kfe_i_solution *solution, candidates *out)
+static kfe_status from_points(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_gram *gram,
+                              const kfe_i_solution *solution, candidates *out)
 {
     kfe_status status = KFE_OK;
     double mean = 0;
 
     KFE_TRY(allocate(ctx, gram->size, solution->dim, out));
-    KFE_TRY(kfe_i_expand(ctx, problem->kernels, problem->views, solution->landmarks, solution->coefficients,
+    KFE_TRY(kfe_i_expand(ctx, source->kernels, source->views, solution->points, solution->coefficients,
                          solution->dim, out->image));
     for (int64_t i = 0; gram->roots && i < gram->size; i++)
         cblas_dscal((blasint)solution->dim, gram->roots[i], out->image + i * solution->dim, 1);
@@ -82,13 +82,13 @@ cleanup:
     return status;
 }
 
-static kfe_status from_solution(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_gram *gram,
+static kfe_status from_solution(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_gram *gram,
                                 kfe_i_solution *solution, candidates *out)
 {
     kfe_status status = KFE_OK;
 
-    if (solution->kind == KFE_SOLUTION_LANDMARKS)
-        return from_landmarks(ctx, problem, gram, solution, out);
+    if (solution->kind == KFE_SOLUTION_POINTS)
+        return from_points(ctx, source, gram, solution, out);
     KFE_TRY(kfe_i_solution_spread(solution, gram->size));
     KFE_TRY(allocate(ctx, gram->size, solution->dim, out));
     memcpy(out->w, solution->coefficients, (size_t)(gram->size * solution->dim) * sizeof *out->w);
@@ -97,38 +97,39 @@ cleanup:
     return status;
 }
 
-static int has_points(const kfe_i_problem *problem)
+static int has_points(const kfe_i_fit_source *source)
 {
-    if (!problem->views || !problem->kernels)
+    if (!source->views || !source->kernels)
         return 0;
-    for (int64_t m = 0; m < problem->kernels->count; m++) {
-        kfe_i_kernel_base base = problem->kernels->items[m].def->base;
+    for (int64_t m = 0; m < source->kernels->count; m++) {
+        kfe_i_kernel_base base = source->kernels->items[m].def->base;
         if (base == KFE_BASE_GIVEN || base == KFE_BASE_STRING)
             return 0;
     }
     return 1;
 }
 
-static kfe_status by_method(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_gram *gram,
+static kfe_status by_method(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_gram *gram,
                             kfe_i_start start, int64_t dim, candidates *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_method *method = NULL;
-    kfe_i_problem own = *problem;
+    kfe_i_fit_source own = *source;
     kfe_i_solution solution = {0};
     void *settings = NULL;
     char name[16];
 
     kfe_i_word_at(KFE_START_WORDS, (int)start, name, sizeof name);
     KFE_TRY(kfe_i_method_find(ctx, name, &method));
-    if (start == KFE_START_AKDA_QR && !has_points(problem))
+    if (start == KFE_START_AKDA_QR && !has_points(source))
         KFE_FAIL(ctx, KFE_EINVAL,
                  "skfe: {init=akda-qr} needs the data, not only a kernel matrix; use {init=koc}, {init=kpca} "
                  "or {init=kpls}");
-    own.gram = gram;
+    kfe_i_operator op = {.gram = gram};
+    own.op = &op;
     KFE_TRY(settings_for(ctx, method, start, dim, &settings));
     KFE_TRY(method->fit(ctx, &own, settings, &solution));
-    KFE_TRY(from_solution(ctx, problem, gram, &solution, out));
+    KFE_TRY(from_solution(ctx, source, gram, &solution, out));
 cleanup:
     kfe_i_solution_free(&solution);
     kfe_i_free(ctx, settings);
@@ -206,7 +207,7 @@ cleanup:
 }
 
 /* Adds the candidates to `span`, best directions first. */
-static kfe_status add_candidates(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_gram *gram,
+static kfe_status add_candidates(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_gram *gram,
                                  const candidates *from, kfe_i_span *span)
 {
     kfe_status status = KFE_OK;
@@ -220,7 +221,7 @@ static kfe_status add_candidates(kfe_context *ctx, const kfe_i_problem *problem,
     KFE_TRY(kfe_i_span_add(&whole, from->count, from->w, from->image, tolerance));
     if (whole.count > 0) {
         KFE_TRY(kfe_i_subspace_from_span(&whole, gram, &subspace));
-        KFE_TRY(turn_to_classes(ctx, problem->target, &subspace, &turned));
+        KFE_TRY(turn_to_classes(ctx, source->target, &subspace, &turned));
         KFE_TRY(kfe_i_span_add(span, turned.count, turned.w, turned.image, tolerance));
     }
 cleanup:
@@ -230,7 +231,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_start_subspace(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_gram *gram,
+kfe_status kfe_i_start_subspace(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_gram *gram,
                                 kfe_i_start start, int64_t dim, uint64_t draw, kfe_i_subspace *out)
 {
     kfe_status status = KFE_OK;
@@ -243,8 +244,8 @@ kfe_status kfe_i_start_subspace(kfe_context *ctx, const kfe_i_problem *problem, 
     if (start == KFE_START_RANDOM)
         KFE_TRY(random_directions(ctx, gram, dim, draw, &first));
     else
-        KFE_TRY(by_method(ctx, problem, gram, start, dim, &first));
-    KFE_TRY(add_candidates(ctx, problem, gram, &first, &span));
+        KFE_TRY(by_method(ctx, source, gram, start, dim, &first));
+    KFE_TRY(add_candidates(ctx, source, gram, &first, &span));
     if (span.count < dim) {
         KFE_TRY(principal_directions(ctx, gram, dim, &rest));
         KFE_TRY(kfe_i_span_add(&span, dim, rest.w, rest.image, kfe_i_gram_rank_tolerance(gram)));

@@ -17,11 +17,11 @@ typedef enum kfe_i_start {
 } kfe_i_start;
 
 /*
- * A subspace of `dim` dimensions, or as many as the examples span, on `gram` (the problem's or its positive
+ * A subspace of `dim` dimensions, or as many as the examples span, on `gram` (the source's or its positive
  * part). If the method gives more dimensions, those most aligned with the classes are taken; if it gives fewer,
  * principal directions are added. Random subspaces differ by `draw`.
  */
-kfe_status kfe_i_start_subspace(kfe_context *ctx, const kfe_i_problem *problem, const kfe_i_gram *gram,
+kfe_status kfe_i_start_subspace(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_gram *gram,
                                 kfe_i_start start, int64_t dim, uint64_t draw, kfe_i_subspace *out);
 
 #endif

@@ -26,7 +26,7 @@ enum {
 typedef struct sample {
     kfe_context *ctx;
     int64_t count;
-    int64_t *rows; /* of the problem, rising */
+    int64_t *rows; /* of the source, rising */
     double *matrix;
     kfe_i_target target;
     int64_t *order; /* the examples by class and mean kernel value */
@@ -207,7 +207,7 @@ static kfe_status make_sample(kfe_context *ctx, const kfe_i_stopping_inputs *in,
     s->count = sample_size(ctx, in->gram->size);
     kfe_i_rng_init(&rng, kfe_context_seed(ctx), KFE_STREAM_STOPPING);
     KFE_TRY(draw_rows(s, &rng, in->gram->size));
-    KFE_TRY(kfe_i_target_gather(ctx, in->problem->target, s->rows, s->count, &s->target));
+    KFE_TRY(kfe_i_target_gather(ctx, in->source->target, s->rows, s->count, &s->target));
     KFE_ALLOC(ctx, old_code, s->target.class_count);
     kfe_i_target_compact(&s->target, old_code);
     KFE_TRY(gather_matrix(s, in->gram));
@@ -286,7 +286,7 @@ cleanup:
 static kfe_status search_fitted(kfe_context *ctx, const kfe_i_stopping_inputs *in, held_out *h)
 {
     kfe_status status = KFE_OK;
-    kfe_i_problem problem = *in->problem;
+    kfe_i_fit_source source = *in->source;
     kfe_i_target target = {0};
     kfe_i_gram *gram = NULL;
     kfe_i_subspace subspace = {0};
@@ -301,9 +301,10 @@ static kfe_status search_fitted(kfe_context *ctx, const kfe_i_stopping_inputs *i
 
     KFE_TRY(kfe_i_gram_subset(ctx, h->from->count, h->from->matrix, h->fitted, h->fitted_count, &gram));
     KFE_TRY(kfe_i_target_gather(ctx, &h->from->target, h->fitted, h->fitted_count, &target));
-    h->gram = problem.gram = gram;
-    problem.target = &target;
-    KFE_TRY(kfe_i_start_subspace(ctx, &problem, gram, in->start, h->dim, 0, &subspace));
+    h->gram = gram;
+    source.op = &(kfe_i_operator){.gram = gram};
+    source.target = &target;
+    KFE_TRY(kfe_i_start_subspace(ctx, &source, gram, in->start, h->dim, 0, &subspace));
     h->dim = subspace.dim;
     KFE_TRY(kfe_i_skfe_criterion_begin(ctx, in->criterion, in->c, &target, subspace.dim, &criterion));
     KFE_TRY(kfe_i_subspace_search(&subspace, &criterion.criterion, &options, trace, &result));

@@ -27,8 +27,8 @@
 enum { KFE_STOPPING_LIMIT = 256, KFE_STOPPING_USUAL = 64, KFE_STOPPING_POINTS = 17 };
 
 typedef struct kfe_i_stopping_inputs {
-    const kfe_i_problem *problem;
-    const kfe_i_gram *gram; /* of all examples; the problem's own or its positive part */
+    const kfe_i_fit_source *source;
+    const kfe_i_gram *gram; /* of all examples; the source's own or its positive part */
     kfe_i_start start;
     int64_t dim;
     kfe_i_criterion_kind criterion;

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/dense/basis.h"
-#include "gram/dense/linalg.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 
 /* ---- spanning ---- */
 

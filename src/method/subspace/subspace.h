@@ -25,8 +25,8 @@
 #ifndef KFE_METHOD_SUBSPACE_SUBSPACE_H
 #define KFE_METHOD_SUBSPACE_SUBSPACE_H
 
-#include "gram/dense/linalg.h"
 #include "gram/gram.h"
+#include "linalg/linalg.h"
 
 /* The operator's rounding times the squared norm of the coefficients bounds the error of a squared length in
  * feature space. A unit vector with a larger error than this is not used as a direction. */

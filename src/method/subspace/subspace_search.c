@@ -13,7 +13,7 @@
 
 #include "core/memory.h"
 #include "core/resume.h"
-#include "gram/dense/basis.h"
+#include "linalg/basis.h"
 #include "method/shared/line_search.h"
 
 /* Iterations between two refreshes of the images KW, which accumulate rounding errors. */
@@ -518,7 +518,7 @@ static kfe_status run(search_state *s, double *trace, kfe_i_search_result *out)
     while (!(out->converged = is_stationary(s)) && out->iterations < s->options->max_iterations) {
         int moved = 0;
         KFE_TRY(
-            kfe_i_checkpoint(s->ctx, "searching the subspace", out->iterations, s->options->max_iterations));
+            kfe_i_progress(s->ctx, "searching the subspace", out->iterations, s->options->max_iterations));
         KFE_TRY(take_step(s, out->iterations == 0, &moved));
         if (!moved)
             KFE_TRY(take_step(s, 1, &moved));

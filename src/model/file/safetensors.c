@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The safetensors container in memory: adding and finding tensors and metadata, and the hash of the header.
- * Used by save*.c and load*.c; safetensors_write.c and safetensors_read.c move it to and from files. */
+/* The safetensors container: adding and finding tensors and metadata, and writing it. safetensors_read.c reads it. */
 #include "model/file/safetensors.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "core/file.h"
+#include "core/json/json.h"
 #include "core/memory.h"
-#include "data/utf8.h"
+#include "core/utf8.h"
 #include "model/file/safetensors_inside.h"
 
 static const struct {
@@ -127,7 +128,7 @@ kfe_status kfe_i_safetensors_add(kfe_i_safetensors *file, const char *name, kfe_
                  (long long)cols);
     KFE_TRY(kfe_i_safetensors_append(file, name, &tensor));
     tensor->dtype = dtype;
-    tensor->rank = cols < 0 ? 1 : 2;
+    tensor->axes = cols < 0 ? 1 : 2;
     tensor->shape[0] = rows;
     tensor->shape[1] = cols < 0 ? 0 : cols;
     tensor->count = count;
@@ -204,7 +205,7 @@ static kfe_status hash_description(void *user, const kfe_i_tensor *tensor)
 
     hash_text(user, tensor->name);
     hash_text(user, kfe_i_dtype_name(tensor->dtype));
-    for (int d = 0; d < tensor->rank; d++) {
+    for (int d = 0; d < tensor->axes; d++) {
         snprintf(number, sizeof number, "%lld", (long long)tensor->shape[d]);
         hash_text(user, number);
     }
@@ -226,4 +227,157 @@ void kfe_i_safetensors_header_hash(const kfe_i_safetensors *file, char hex[KFE_S
     }
     kfe_i_safetensors_each(file, hash_description, &hash);
     kfe_i_sha256_hex(&hash, hex);
+}
+
+/* ---- writing ---- */
+
+static size_t tensor_bytes(const kfe_i_tensor *tensor)
+{
+    return (size_t)(tensor->count * kfe_i_dtype_size(tensor->dtype));
+}
+
+static kfe_status hash_tensor(void *user, const kfe_i_tensor *tensor)
+{
+    kfe_i_sha256_add(user, tensor->data, tensor_bytes(tensor));
+    return KFE_OK;
+}
+
+/* ---- the header ---- */
+
+typedef struct header_writer {
+    kfe_i_json json;
+    int64_t offset; /* of the next tensor */
+} header_writer;
+
+static kfe_status describe_tensor(void *user, const kfe_i_tensor *tensor)
+{
+    header_writer *h = user;
+    kfe_i_json *json = &h->json;
+
+    kfe_i_json_object(json, tensor->name);
+    kfe_i_json_text(json, "dtype", kfe_i_dtype_name(tensor->dtype));
+    kfe_i_json_array(json, "shape");
+    for (int d = 0; d < tensor->axes; d++)
+        kfe_i_json_integer(json, NULL, tensor->shape[d]);
+    kfe_i_json_end(json);
+    kfe_i_json_array(json, "data_offsets");
+    kfe_i_json_integer(json, NULL, h->offset);
+    h->offset += (int64_t)tensor_bytes(tensor);
+    kfe_i_json_integer(json, NULL, h->offset);
+    kfe_i_json_end(json);
+    kfe_i_json_end(json);
+    return KFE_OK;
+}
+
+static void describe_metadata(const kfe_i_safetensors *file, kfe_i_json *json)
+{
+    kfe_i_sha256 hash;
+    char hex[KFE_SHA256_HEX_SIZE];
+
+    kfe_i_json_object(json, KFE_SAFETENSORS_METADATA);
+    for (int64_t i = 0; i < file->metadata_count; i++)
+        kfe_i_json_text(json, file->metadata[i].key, file->metadata[i].value);
+    kfe_i_sha256_init(&hash);
+    kfe_i_safetensors_each(file, hash_tensor, &hash);
+    kfe_i_sha256_hex(&hash, hex);
+    kfe_i_json_text(json, KFE_SAFETENSORS_HASH, hex);
+    kfe_i_safetensors_header_hash(file, hex);
+    kfe_i_json_text(json, KFE_SAFETENSORS_HEADER_HASH, hex);
+    kfe_i_json_end(json);
+}
+
+/* The text of the header, padded with blanks to a multiple of eight bytes. */
+static kfe_status make_header(const kfe_i_safetensors *file, char **out, size_t *size)
+{
+    header_writer h = {.offset = 0};
+    kfe_i_text *text = &h.json.text;
+
+    kfe_i_json_init(&h.json, file->ctx, 0);
+    kfe_i_json_object(&h.json, NULL);
+    describe_metadata(file, &h.json);
+    kfe_i_safetensors_each(file, describe_tensor, &h);
+    kfe_i_json_end(&h.json);
+    kfe_i_text_printf(text, "%*s", (int)((8 - text->length % 8) % 8), "");
+    if (text->length > KFE_SAFETENSORS_HEADER_MAX) {
+        int64_t megabytes = text->length / 1000000;
+        kfe_i_json_free(&h.json);
+        return kfe_i_fail(file->ctx, KFE_EUNSUPPORTED,
+                          "the names and settings of this model take %lld MB; at most 100 fit",
+                          (long long)megabytes);
+    }
+    *size = (size_t)text->length;
+    return kfe_i_json_finish(&h.json, out);
+}
+
+/* Where the bytes of a container go: a file or, if `memory` is not NULL, there. */
+typedef struct sink {
+    kfe_i_outfile file;
+    char *memory;
+} sink;
+
+static kfe_status put(sink *to, const void *bytes, size_t count)
+{
+    if (!to->memory)
+        return kfe_i_outfile_write(&to->file, bytes, count);
+    memcpy(to->memory, bytes, count);
+    to->memory += count;
+    return KFE_OK;
+}
+
+static kfe_status put_tensor(void *user, const kfe_i_tensor *tensor)
+{
+    return tensor->count > 0 ? put(user, tensor->data, tensor_bytes(tensor)) : KFE_OK;
+}
+
+static kfe_status put_all(const kfe_i_safetensors *file, const char *header, size_t size, sink *to)
+{
+    kfe_status status = KFE_OK;
+    unsigned char prefix[KFE_SAFETENSORS_PREFIX];
+
+    for (int i = 0; i < KFE_SAFETENSORS_PREFIX; i++)
+        prefix[i] = (unsigned char)((uint64_t)size >> (8 * i));
+    KFE_TRY(put(to, prefix, sizeof prefix));
+    KFE_TRY(put(to, header, size));
+    KFE_TRY(kfe_i_safetensors_each(file, put_tensor, to));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_safetensors_write(const kfe_i_safetensors *file, const char *path)
+{
+    kfe_status status = KFE_OK;
+    sink to = {0};
+    char *header = NULL;
+    size_t size = 0;
+
+    KFE_TRY(make_header(file, &header, &size));
+    KFE_TRY(kfe_i_outfile_open(file->ctx, path, &to.file));
+    KFE_TRY(put_all(file, header, size, &to));
+    KFE_TRY(kfe_i_outfile_commit(&to.file));
+cleanup:
+    kfe_i_outfile_abandon(&to.file);
+    kfe_i_free(file->ctx, header);
+    return status;
+}
+
+kfe_status kfe_i_safetensors_print(const kfe_i_safetensors *file, char **out, size_t *size)
+{
+    kfe_status status = KFE_OK;
+    sink to = {0};
+    char *header = NULL;
+    size_t header_size = 0;
+
+    *out = NULL;
+    *size = 0;
+    KFE_TRY(make_header(file, &header, &header_size));
+    size_t total = KFE_SAFETENSORS_PREFIX + header_size;
+    for (int64_t i = 0; i < file->tensor_count; i++)
+        total += tensor_bytes(&file->tensors[i]);
+    KFE_ALLOC(file->ctx, *out, (int64_t)total);
+    to.memory = *out;
+    KFE_TRY(put_all(file, header, header_size, &to));
+    *size = total;
+cleanup:
+    kfe_i_free(file->ctx, header);
+    return status;
 }

@@ -16,13 +16,13 @@
 
 typedef enum kfe_i_dtype { KFE_DTYPE_F64, KFE_DTYPE_I64, KFE_DTYPE_I32, KFE_DTYPE_U8 } kfe_i_dtype;
 
-enum { KFE_TENSOR_MAX_RANK = 4 };
+enum { KFE_TENSOR_MAX_AXES = 4 };
 
 typedef struct kfe_i_tensor {
     char *name;
     kfe_i_dtype dtype;
-    int rank;
-    int64_t shape[KFE_TENSOR_MAX_RANK];
+    int axes;
+    int64_t shape[KFE_TENSOR_MAX_AXES];
     int64_t count;    /* product of the shape */
     const void *data; /* aligned to the size of its type */
 } kfe_i_tensor;
@@ -43,7 +43,7 @@ typedef struct kfe_i_safetensors {
 void kfe_i_safetensors_init(kfe_context *ctx, kfe_i_safetensors *file);
 void kfe_i_safetensors_free(kfe_i_safetensors *file);
 
-/* The data is borrowed until the file is written. Rank 1 if cols < 0, else 2. */
+/* The data is borrowed until the file is written. One axis if cols < 0, else two. */
 kfe_status kfe_i_safetensors_add(kfe_i_safetensors *file, const char *name, kfe_i_dtype dtype, int64_t rows,
                                  int64_t cols, const void *data);
 kfe_status kfe_i_safetensors_set(kfe_i_safetensors *file, const char *key, const char *value);

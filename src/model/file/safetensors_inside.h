@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Constants and helpers that safetensors_read.c and safetensors_write.c share. */
+/* Constants and helpers that safetensors.c and safetensors_read.c share. */
 #ifndef KFE_MODEL_FILE_SAFETENSORS_INSIDE_H
 #define KFE_MODEL_FILE_SAFETENSORS_INSIDE_H
 

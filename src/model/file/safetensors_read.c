@@ -5,15 +5,13 @@
  * only then is the payload, whose size is that of the file, given memory.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "core/json/json_read.h"
 #include "core/memory.h"
 #include "model/file/safetensors_inside.h"
-#include "model/json/json_read.h"
+#include "system/system.h"
 
 /* Memory of the JSON tree, at worst, per byte of text: "0," becomes one value. */
 #define JSON_MEMORY_FACTOR 36.0
@@ -49,7 +47,7 @@ struct reading {
 static kfe_status read_descriptor(struct source *source, char *out, size_t count)
 {
     while (count > 0) {
-        ssize_t got = read(source->descriptor, out, count < (1u << 30) ? count : (1u << 30));
+        int64_t got = kfe_i_input_read(source->descriptor, out, (int64_t)count);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -163,13 +161,13 @@ static kfe_status read_shape(struct source *source, const kfe_i_json_value *entr
     const kfe_i_json_value *extent;
     int64_t bytes = 0;
 
-    if (!kfe_i_json_is(shape, KFE_JSON_ARRAY) || shape->count > KFE_TENSOR_MAX_RANK)
+    if (!kfe_i_json_is(shape, KFE_JSON_ARRAY) || shape->count > KFE_TENSOR_MAX_AXES)
         REFUSE(source, "tensor '%s' has no shape of at most %d dimensions", tensor->name,
-               KFE_TENSOR_MAX_RANK);
-    tensor->rank = (int)shape->count;
+               KFE_TENSOR_MAX_AXES);
+    tensor->axes = (int)shape->count;
     tensor->count = 1;
     extent = shape->first;
-    for (int d = 0; d < tensor->rank; d++, extent = extent->next) {
+    for (int d = 0; d < tensor->axes; d++, extent = extent->next) {
         if (!kfe_i_json_is(extent, KFE_JSON_INTEGER) || extent->integer < 0)
             REFUSE(source, "dimension %d of tensor '%s' is not a count", d + 1, tensor->name);
         tensor->shape[d] = extent->integer;
@@ -358,23 +356,25 @@ kfe_status kfe_i_safetensors_parse(kfe_context *ctx, const char *name, const voi
 
 static kfe_status open_source(struct source *source)
 {
-    struct stat info;
+    int64_t size = 0;
+    kfe_i_path_kind kind = kfe_i_path_look(source->name, NULL); /* opening a pipe would wait */
 
     if (strcmp(source->name, "-") == 0)
         return kfe_i_fail(
             source->ctx, KFE_EIO,
             "models are read from plain files only, not from standard input; save it to one first");
-    source->descriptor = open(source->name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (source->descriptor < 0 || fstat(source->descriptor, &info) != 0)
-        return kfe_i_fail_at(source->ctx, KFE_EIO, source->name, 0, 0, "cannot open: %s; check the name",
-                             strerror(errno));
-    if (S_ISDIR(info.st_mode))
+    if (kind == KFE_PATH_FOLDER)
         return kfe_i_fail_at(source->ctx, KFE_EIO, source->name, 0, 0,
                              "it is a directory; name a model file");
-    if (!S_ISREG(info.st_mode))
+    if (kind == KFE_PATH_OTHER)
         return kfe_i_fail_at(source->ctx, KFE_EIO, source->name, 0, 0,
                              "models are read from plain files only; save it to one first");
-    source->size = (uint64_t)info.st_size;
+    source->descriptor = kfe_i_input_open(source->name);
+    if (source->descriptor < 0)
+        return kfe_i_fail_at(source->ctx, KFE_EIO, source->name, 0, 0, "cannot open: %s; check the name",
+                             strerror(errno));
+    (void)kfe_i_input_look(source->descriptor, &size);
+    source->size = (uint64_t)size;
     return KFE_OK;
 }
 
@@ -388,6 +388,6 @@ kfe_status kfe_i_safetensors_read(kfe_context *ctx, const char *path, kfe_i_safe
     KFE_TRY(read_source(&source, out));
 cleanup:
     if (source.descriptor >= 0)
-        close(source.descriptor);
+        kfe_i_input_close(source.descriptor);
     return status;
 }

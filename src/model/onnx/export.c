@@ -171,6 +171,8 @@ static kfe_status declare_answers(kfe_i_onnx *onnx, const kfe_model *model, kfe_
     kfe_status status = KFE_OK;
     const kfe_i_predictor *predictor = &model->predictor;
     kfe_i_value probabilities = 0;
+    char empty[] = "";
+    char *const none[] = {empty}; /* the label of rows that are too large to compute with */
 
     if (predictor->classes == 0) {
         kfe_i_onnx_output(onnx, "prediction", outputs, onnx->type, predictor->outputs);
@@ -178,6 +180,9 @@ static kfe_status declare_answers(kfe_i_onnx *onnx, const kfe_model *model, kfe_
     }
     kfe_i_value names = kfe_i_onnx_strings(onnx, model->target.class_names, predictor->classes);
     kfe_i_value label = kfe_i_onnx_gather(onnx, names, kfe_i_onnx_decide(onnx, predictor, outputs), 0);
+    kfe_i_value known =
+        kfe_i_onnx_2(onnx, "Equal", kfe_i_onnx_guard(onnx, outputs, 0), kfe_i_onnx_number(onnx, 0));
+    label = kfe_i_onnx_3(onnx, "Where", known, label, kfe_i_onnx_strings(onnx, none, 1));
     kfe_i_onnx_output(onnx, "label", label, KFE_ONNX_STRING, 0);
     kfe_i_onnx_output(onnx, "scores", outputs, onnx->type, predictor->outputs);
     if (model->calibration.kind == KFE_CALIBRATION_NONE)
@@ -201,6 +206,7 @@ static kfe_status fill_graph(kfe_i_onnx *onnx, const kfe_model *model, kfe_i_val
     if (model->learner) {
         if (outputs < 0)
             KFE_TRY(kfe_i_onnx_predictor(onnx, &model->predictor, features, &outputs));
+        outputs = kfe_i_onnx_2(onnx, "Add", outputs, kfe_i_onnx_guard(onnx, features, 1));
         KFE_TRY(declare_answers(onnx, model, outputs));
     }
     kfe_i_onnx_output(onnx, "features", features, onnx->type, model->dim);

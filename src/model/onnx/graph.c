@@ -2,6 +2,8 @@
 /* The ONNX file as it grows: fields of protocol buffers, tensors and nodes. The numbers of fields are those of onnx.proto. */
 #include "model/onnx/graph.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -384,6 +386,15 @@ static kfe_i_value close_tensor(kfe_i_onnx *onnx, int64_t at)
     return onnx->next++;
 }
 
+static void refuse_number(kfe_i_onnx *onnx, double value)
+{
+    if (onnx->bytes.status == KFE_OK)
+        onnx->bytes.status = kfe_i_fail(onnx->ctx, KFE_EINPUT,
+                                        "the model has the number %g, which single precision cannot hold; "
+                                        "export it with {precision=double}",
+                                        value);
+}
+
 /* Little-endian, as the format wants it and as every machine that we build for has it. */
 static void put_numbers(kfe_i_onnx *onnx, const double *values, int64_t count)
 {
@@ -393,6 +404,8 @@ static void put_numbers(kfe_i_onnx *onnx, const double *values, int64_t count)
         kfe_i_text_add(&onnx->bytes, (const char *)values, count * (int64_t)sizeof *values);
     for (int64_t i = 0; onnx->type == KFE_ONNX_FLOAT && i < count; i++) {
         float value = (float)values[i];
+        if (isfinite(values[i]) && !isfinite(value))
+            refuse_number(onnx, values[i]);
         kfe_i_text_add(&onnx->bytes, (const char *)&value, sizeof value);
     }
     close_message(onnx, at);
@@ -408,7 +421,14 @@ static kfe_i_value put_matrix(kfe_i_onnx *onnx, const double *values, int64_t ro
 
 kfe_i_value kfe_i_onnx_number(kfe_i_onnx *onnx, double value)
 {
+    if (onnx->type == KFE_ONNX_FLOAT && value != 0 && fabs(value) < (double)FLT_MIN)
+        refuse_number(onnx, value);
     return put_matrix(onnx, &value, 0, 0);
+}
+
+kfe_i_value kfe_i_onnx_guard(kfe_i_onnx *onnx, kfe_i_value a, int keep)
+{
+    return kfe_i_onnx_sum(onnx, kfe_i_onnx_2(onnx, "Sub", a, a), 1, keep);
 }
 
 kfe_i_value kfe_i_onnx_row(kfe_i_onnx *onnx, const double *values, int64_t count)

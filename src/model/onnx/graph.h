@@ -10,7 +10,7 @@
 #define KFE_MODEL_ONNX_GRAPH_H
 
 #include "core/text.h"
-#include "data/table.h"
+#include "data/table/table.h"
 
 /* ONNX's numbers for the types of tensors. */
 typedef enum kfe_i_onnx_type {
@@ -62,6 +62,8 @@ kfe_i_value kfe_i_onnx_3(kfe_i_onnx *onnx, const char *operation, kfe_i_value a,
                          kfe_i_value c);
 /* Sums over one axis; the axis keeps length 1 if `keep`. */
 kfe_i_value kfe_i_onnx_sum(kfe_i_onnx *onnx, kfe_i_value a, int64_t axis, int keep);
+/* For each row 0, or NaN if one of its entries is not finite; rows × 1 if `keep`. */
+kfe_i_value kfe_i_onnx_guard(kfe_i_onnx *onnx, kfe_i_value a, int keep);
 /* The largest magnitude of each row, rows × 1. */
 kfe_i_value kfe_i_onnx_row_reach(kfe_i_onnx *onnx, kfe_i_value a);
 kfe_i_value kfe_i_onnx_unsqueeze(kfe_i_onnx *onnx, kfe_i_value a, int64_t axis);

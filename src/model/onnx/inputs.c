@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "data/utf8.h"
+#include "core/utf8.h"
 #include "model/onnx/parts.h"
 
 /* One column of a table that is an input. */

@@ -100,6 +100,20 @@ cleanup:
 
 /* ---- base values ---- */
 
+static kfe_status refuse_range(const kfe_i_onnx *onnx, const char *problem)
+{
+    if (onnx->type == KFE_ONNX_DOUBLE)
+        return kfe_i_fail(onnx->ctx, KFE_EINPUT, "%s in double precision; fit it with {scale=standard}",
+                          problem);
+    return kfe_i_fail(onnx->ctx, KFE_EINPUT, "%s in single precision; export it with {precision=double}",
+                      problem);
+}
+
+static double largest_number(const kfe_i_onnx *onnx)
+{
+    return onnx->type == KFE_ONNX_DOUBLE ? DBL_MAX : (double)FLT_MAX;
+}
+
 static kfe_i_value row_norms(kfe_i_onnx *onnx, kfe_i_value x)
 {
     return kfe_i_onnx_sum(onnx, kfe_i_onnx_2(onnx, "Mul", x, x), 1, 1);
@@ -122,13 +136,19 @@ kfe_status kfe_i_onnx_distances(kfe_i_onnx *onnx, kfe_i_value x, const kfe_i_tab
     support_copy copy = {0};
 
     KFE_TRY(copy_support(onnx->ctx, support, 1, &copy));
+    for (int64_t i = 0; i < support->rows; i++)
+        if (!(copy.norms[i] < 1e-6 * largest_number(onnx)))
+            KFE_TRY(refuse_range(onnx, "the model's examples are too large for distances"));
     kfe_i_value centred = kfe_i_onnx_2(onnx, "Sub", x, kfe_i_onnx_row(onnx, copy.mean, support->cols));
     kfe_i_value columns = kfe_i_onnx_matrix(onnx, copy.columns, support->cols, support->rows);
     kfe_i_value dots = kfe_i_onnx_2(onnx, "MatMul", centred, columns);
     kfe_i_value norms =
         kfe_i_onnx_2(onnx, "Add", row_norms(onnx, centred), kfe_i_onnx_row(onnx, copy.norms, support->rows));
     kfe_i_value twice = kfe_i_onnx_2(onnx, "Mul", dots, kfe_i_onnx_number(onnx, 2));
-    *out = without_rounding(onnx, kfe_i_onnx_2(onnx, "Sub", norms, twice), norms);
+    kfe_i_value distances = without_rounding(onnx, kfe_i_onnx_2(onnx, "Sub", norms, twice), norms);
+    kfe_i_value far = kfe_i_onnx_2(onnx, "Greater", norms, kfe_i_onnx_number(onnx, largest_number(onnx)));
+    *out =
+        kfe_i_onnx_3(onnx, "Where", far, norms, distances); /* where the norms overflow, products may too */
 cleanup:
     free_copy(onnx->ctx, &copy);
     return status;
@@ -195,16 +215,23 @@ static kfe_i_value exp_of(kfe_i_onnx *onnx, kfe_i_value a, double factor)
     return kfe_i_onnx_1(onnx, "Exp", kfe_i_onnx_2(onnx, "Mul", a, kfe_i_onnx_number(onnx, factor)));
 }
 
-static kfe_i_value cosine(kfe_i_onnx *onnx, kfe_i_value dots, kfe_i_value x, const double *norms,
-                          int64_t rows)
+/* Rows of x are divided by their largest entry, and those of the support by their length, so that no square overflows or vanishes. */
+static kfe_i_value cosine(kfe_i_onnx *onnx, kfe_i_value x, const kfe_i_table *support, support_copy *copy)
 {
     kfe_i_value zero = kfe_i_onnx_number(onnx, 0);
-    kfe_i_value mine = kfe_i_onnx_1(onnx, "Sqrt", row_norms(onnx, x));
-    kfe_i_value theirs = kfe_i_onnx_1(onnx, "Sqrt", kfe_i_onnx_row(onnx, norms, rows));
-    kfe_i_value length = kfe_i_onnx_2(onnx, "Mul", mine, theirs);
-    kfe_i_value ratio = kfe_i_onnx_2(onnx, "Div", dots, length);
+    kfe_i_value reach = kfe_i_onnx_row_reach(onnx, x);
+    kfe_i_value is_zero = kfe_i_onnx_2(onnx, "Equal", reach, zero);
+    kfe_i_value divisor = kfe_i_onnx_3(onnx, "Where", is_zero, kfe_i_onnx_number(onnx, 1), reach);
 
-    return kfe_i_onnx_3(onnx, "Where", kfe_i_onnx_2(onnx, "Greater", length, zero), ratio, zero);
+    for (int64_t j = 0; j < support->cols; j++)
+        for (int64_t i = 0; i < support->rows; i++)
+            copy->columns[j * support->rows + i] /= copy->norms[i] > 0 ? sqrt(copy->norms[i]) : 1;
+    x = kfe_i_onnx_2(onnx, "Div", x, divisor);
+    kfe_i_value columns = kfe_i_onnx_matrix(onnx, copy->columns, support->cols, support->rows);
+    kfe_i_value dots = kfe_i_onnx_2(onnx, "MatMul", x, columns);
+    kfe_i_value length = kfe_i_onnx_1(onnx, "Sqrt", row_norms(onnx, x));
+
+    return kfe_i_onnx_3(onnx, "Where", is_zero, zero, kfe_i_onnx_2(onnx, "Div", dots, length));
 }
 
 /* √distance / sigma */
@@ -223,7 +250,9 @@ static kfe_i_value exponential(kfe_i_onnx *onnx, const double *p, kfe_i_value sq
 /* (1 + t) exp(−t), or (1 + t + t²/3) exp(−t) */
 static kfe_i_value matern(kfe_i_onnx *onnx, const double *p, kfe_i_value squared)
 {
-    kfe_i_value t = scaled_distance(onnx, squared, p[0] / sqrt(2 * p[1]));
+    /* beyond 1000 the exponential is zero, and an infinite t would make zero times infinity */
+    kfe_i_value t = kfe_i_onnx_2(onnx, "Min", scaled_distance(onnx, squared, p[0] / sqrt(2 * p[1])),
+                                 kfe_i_onnx_number(onnx, 1000));
     kfe_i_value sum = kfe_i_onnx_2(onnx, "Add", t, kfe_i_onnx_number(onnx, 1));
 
     if (p[1] > 2)
@@ -261,7 +290,9 @@ static kfe_status map(kfe_i_onnx *onnx, const kfe_i_formula *formula, kfe_i_valu
         break;
     case KFE_MAP_SIGMOID:
         KFE_TRY(times_plus(onnx, base, &p[0], count, out));
-        *out = kfe_i_onnx_1(onnx, "Tanh", *out);
+        /* an infinite dot product may have the wrong sign: it becomes NaN */
+        *out = kfe_i_onnx_2(onnx, "Add", kfe_i_onnx_1(onnx, "Tanh", *out),
+                            kfe_i_onnx_2(onnx, "Sub", base, base));
         break;
     default:
         KFE_FAIL(onnx->ctx, KFE_EINPUT, "the kernel has no formula in standard operations");
@@ -282,6 +313,10 @@ static kfe_status values_of(kfe_i_onnx *onnx, const kfe_i_formula *formula, kfe_
         return map(onnx, formula, base, support->rows, out);
     }
     KFE_TRY(copy_support(onnx->ctx, support, 0, &copy));
+    if (formula->map == KFE_MAP_COSINE) {
+        *out = cosine(onnx, x, support, &copy);
+        goto cleanup;
+    }
     if (formula->base == KFE_FORMULA_COORDINATE) {
         kfe_i_value rows = kfe_i_onnx_matrix(onnx, copy.rows, support->rows, support->cols);
         base = coordinate_sums(onnx, formula->term, x, rows);
@@ -289,13 +324,24 @@ static kfe_status values_of(kfe_i_onnx *onnx, const kfe_i_formula *formula, kfe_
         kfe_i_value columns = kfe_i_onnx_matrix(onnx, copy.columns, support->cols, support->rows);
         base = kfe_i_onnx_2(onnx, "MatMul", x, columns);
     }
-    if (formula->map == KFE_MAP_COSINE)
-        *out = cosine(onnx, base, x, copy.norms, support->rows);
-    else
-        KFE_TRY(map(onnx, formula, base, support->rows, out));
+    KFE_TRY(map(onnx, formula, base, support->rows, out));
 cleanup:
     free_copy(onnx->ctx, &copy);
     return status;
+}
+
+/* Squared distances that overflow count as infinite, which only a kernel that is zero there forgives. */
+static kfe_status check_width(kfe_i_onnx *onnx, const kfe_i_kernel *kernel, const kfe_i_formula *formula)
+{
+    double value = largest_number(onnx) / 4;
+    kfe_i_tile tile = {.values = &value, .rows = 1, .cols = 1, .stride = 1};
+
+    if (formula->base != KFE_FORMULA_DISTANCE || formula->map == KFE_MAP_NONE)
+        return KFE_OK;
+    kernel->def->map(kernel->settings, &tile);
+    if (value < 1 / largest_number(onnx))
+        return KFE_OK;
+    return refuse_range(onnx, "the model's kernel is too wide for distances");
 }
 
 kfe_status kfe_i_onnx_kernel(kfe_i_onnx *onnx, const kfe_i_kernel *kernel, kfe_i_value x,
@@ -305,6 +351,7 @@ kfe_status kfe_i_onnx_kernel(kfe_i_onnx *onnx, const kfe_i_kernel *kernel, kfe_i
     kfe_i_formula formula = {0};
 
     kernel->def->describe(kernel->settings, &formula);
+    KFE_TRY(check_width(onnx, kernel, &formula));
     KFE_TRY(values_of(onnx, &formula, x, support, out));
     if (kernel->common.weight != 1)
         KFE_TRY(times(onnx, *out, kernel->common.weight, support->rows, out));

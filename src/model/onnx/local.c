@@ -10,7 +10,7 @@ typedef struct places {
     int has_gate;
 } places;
 
-/* The columns that part m projects: the view's, or values of its kernel with the landmarks. */
+/* The columns that part m projects: the view's, or values of its kernel with the training examples. */
 static kfe_status columns_of(kfe_i_onnx *onnx, const kfe_model *model, int64_t m, const kfe_i_value *x,
                              kfe_i_value *out)
 {

@@ -23,7 +23,7 @@ kfe_status kfe_i_onnx_distances(kfe_i_onnx *onnx, kfe_i_value x, const kfe_i_tab
 kfe_i_value kfe_i_onnx_affine(kfe_i_onnx *onnx, kfe_i_value a, const double *values, int64_t rows,
                               int64_t cols, const double *offset);
 
-/* The linear map of a learned metric. */
+/* The linear map of a learned distance. */
 kfe_i_value kfe_i_onnx_mapped(kfe_i_onnx *onnx, const kfe_i_map *map, kfe_i_value x);
 
 /* Decision values of features. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Classifiers and regressors as ONNX nodes: decision values of features, and classes of decision values. */
+#include <float.h>
+
 #include "core/memory.h"
 #include "model/onnx/parts.h"
 
@@ -45,6 +47,35 @@ cleanup:
     return status;
 }
 
+/* Of classes with equal shares of the votes the nearest neighbour decides: its class gets one rounding unit more, as in learn/neighbours.c.
+ * `members` (examples × k × classes) says of which class each neighbour is. */
+static kfe_status settle_equal_votes(kfe_i_onnx *onnx, int64_t k, kfe_i_value members, kfe_i_value *shares)
+{
+    kfe_status status = KFE_OK;
+    double *falling = NULL;
+    double unit = onnx->type == KFE_ONNX_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
+
+    KFE_ALLOC(onnx->ctx, falling, k);
+    for (int64_t r = 0; r < k; r++)
+        falling[r] = 1 / (double)(r + 1);
+    kfe_i_value leads =
+        kfe_i_onnx_cast(onnx, kfe_i_onnx_2(onnx, "Equal", *shares, kfe_i_onnx_row_reach(onnx, *shares)));
+    kfe_i_value voted = kfe_i_onnx_2(onnx, "Mul", members, kfe_i_onnx_unsqueeze(onnx, leads, 1));
+    kfe_i_value place =
+        kfe_i_onnx_2(onnx, "Mul", kfe_i_onnx_sum(onnx, voted, 2, 0), kfe_i_onnx_row(onnx, falling, k));
+    kfe_i_value first =
+        kfe_i_onnx_cast(onnx, kfe_i_onnx_2(onnx, "Equal", place, kfe_i_onnx_row_reach(onnx, place)));
+    kfe_i_value chosen =
+        kfe_i_onnx_sum(onnx, kfe_i_onnx_2(onnx, "Mul", members, kfe_i_onnx_unsqueeze(onnx, first, 2)), 1, 0);
+    kfe_i_value factor =
+        kfe_i_onnx_2(onnx, "Add", kfe_i_onnx_2(onnx, "Mul", chosen, kfe_i_onnx_number(onnx, unit)),
+                     kfe_i_onnx_number(onnx, 1));
+    *shares = kfe_i_onnx_2(onnx, "Mul", *shares, factor);
+cleanup:
+    kfe_i_free(onnx->ctx, falling);
+    return status;
+}
+
 static kfe_status neighbours(kfe_i_onnx *onnx, const kfe_i_predictor *predictor, kfe_i_value features,
                              kfe_i_value *out)
 {
@@ -58,9 +89,14 @@ static kfe_status neighbours(kfe_i_onnx *onnx, const kfe_i_predictor *predictor,
     KFE_TRY(answers_of(onnx, predictor, &answers));
     kfe_i_onnx_smallest(onnx, distances, predictor->neighbours, &nearest, &index);
     kfe_i_value weights = vote_weights(onnx, predictor, nearest);
-    kfe_i_value votes = kfe_i_onnx_2(onnx, "Mul", kfe_i_onnx_gather(onnx, answers, index, 0),
-                                     kfe_i_onnx_unsqueeze(onnx, weights, 2));
-    *out = kfe_i_onnx_2(onnx, "Div", kfe_i_onnx_sum(onnx, votes, 1, 0), kfe_i_onnx_sum(onnx, weights, 1, 1));
+    kfe_i_value members = kfe_i_onnx_gather(onnx, answers, index, 0);
+    kfe_i_value votes = kfe_i_onnx_2(onnx, "Mul", members, kfe_i_onnx_unsqueeze(onnx, weights, 2));
+    kfe_i_value total =
+        kfe_i_onnx_2(onnx, "Add", kfe_i_onnx_sum(onnx, weights, 1, 1),
+                     kfe_i_onnx_guard(onnx, nearest, 1)); /* rows beyond any distance are alike */
+    *out = kfe_i_onnx_2(onnx, "Div", kfe_i_onnx_sum(onnx, votes, 1, 0), total);
+    if (predictor->classes > 0)
+        KFE_TRY(settle_equal_votes(onnx, predictor->neighbours, members, out));
 cleanup:
     return status;
 }
@@ -107,10 +143,11 @@ static kfe_i_value positive(kfe_i_onnx *onnx, kfe_i_value outputs)
     return kfe_i_onnx_cast(onnx, kfe_i_onnx_2(onnx, "Greater", outputs, kfe_i_onnx_number(onnx, 0)));
 }
 
-/* Votes of pairs: an output above zero is a vote for the first class of its pair, else for the second. With p the outputs above
- * zero as ones and zeros, the votes are p(F − S) + 1ᵀS, where F and S say which class is first and second. */
-static kfe_i_value pair_votes(kfe_i_onnx *onnx, const kfe_i_predictor *predictor, kfe_i_value outputs,
-                              double *room)
+/* Votes of pairs, and a fraction from the sums of margins that orders equal votes. An output o above zero is a vote for the first class of
+ * its pair, else for the second. With p the outputs above zero as ones and zeros, the votes are p(F − S) + 1ᵀS and the sums o(F − S),
+ * where F and S say which class is first and second; divided by the number of classes, the sums are finite. */
+static kfe_i_value pair_scores(kfe_i_onnx *onnx, const kfe_i_predictor *predictor, kfe_i_value outputs,
+                               double *room)
 {
     int64_t classes = predictor->classes;
     double *difference = room;
@@ -123,22 +160,31 @@ static kfe_i_value pair_votes(kfe_i_onnx *onnx, const kfe_i_predictor *predictor
             difference[pair * classes + b] = -1;
             second[b] -= 1;
         }
-    return kfe_i_onnx_affine(onnx, positive(onnx, outputs), difference, predictor->outputs, classes, second);
+    kfe_i_value votes =
+        kfe_i_onnx_affine(onnx, positive(onnx, outputs), difference, predictor->outputs, classes, second);
+    for (int64_t i = 0; i < predictor->outputs * classes; i++)
+        difference[i] /= (double)classes;
+    kfe_i_value margins = kfe_i_onnx_affine(onnx, outputs, difference, predictor->outputs, classes, NULL);
+    kfe_i_value reach = kfe_i_onnx_2(onnx, "Add", kfe_i_onnx_1(onnx, "Abs", margins),
+                                     kfe_i_onnx_number(onnx, 1 / (double)classes));
+    kfe_i_value fraction = kfe_i_onnx_2(onnx, "Mul", kfe_i_onnx_2(onnx, "Div", margins, reach),
+                                        kfe_i_onnx_number(onnx, 1.0 / 3));
+    return kfe_i_onnx_2(onnx, "Add", votes, fraction);
 }
 
 static kfe_i_value most_votes(kfe_i_onnx *onnx, const kfe_i_predictor *predictor, kfe_i_value outputs)
 {
     kfe_status status = KFE_OK;
-    kfe_i_value votes = outputs;
+    kfe_i_value scores = outputs;
     double *room = NULL;
 
     KFE_ALLOC_ZERO(onnx->ctx, room, (predictor->outputs + 1) * predictor->classes);
-    votes = pair_votes(onnx, predictor, outputs, room);
+    scores = pair_scores(onnx, predictor, outputs, room);
 cleanup:
     kfe_i_free(onnx->ctx, room);
     if (status != KFE_OK)
         onnx->bytes.status = status;
-    return kfe_i_onnx_argmax(onnx, votes);
+    return kfe_i_onnx_argmax(onnx, scores);
 }
 
 /* The first output above zero; if there is none, the one that is always there, behind the last. */

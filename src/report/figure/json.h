@@ -3,7 +3,7 @@
 #ifndef KFE_REPORT_FIGURE_JSON_H
 #define KFE_REPORT_FIGURE_JSON_H
 
-#include "model/json/json.h"
+#include "core/json/json.h"
 #include "report/figure/figure.h"
 
 /* Adds the figure as an object to an open array or at the top. Numbers have four significant digits. */

@@ -11,7 +11,7 @@
 #include "core/memory.h"
 #include "core/rng.h"
 #include "core/text.h"
-#include "data/classes.h"
+#include "data/target/classes.h"
 #include "model/arrange.h"
 #include "model/calibrate.h"
 #include "select/assess.h"

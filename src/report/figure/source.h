@@ -6,7 +6,7 @@
 #ifndef KFE_REPORT_FIGURE_SOURCE_H
 #define KFE_REPORT_FIGURE_SOURCE_H
 
-#include "model/json/json_read.h"
+#include "core/json/json_read.h"
 #include "model/model.h"
 #include "select/metric.h"
 

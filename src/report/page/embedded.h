@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Read the template, the style and the script of reports, which are embedded at build time (report/embed.cmake). */
+/* Read the template, the style and the script of reports, which are embedded at build time (charts/embed.cmake). */
 #ifndef KFE_REPORT_PAGE_EMBEDDED_H
 #define KFE_REPORT_PAGE_EMBEDDED_H
 

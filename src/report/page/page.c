@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fills the template of a report (report/page.html): figures, their data, warnings and what was done. */
+/* Fills the template of a report (charts/page.html): figures, their data, warnings and what was done. */
 #include "report/page/page.h"
 
 #include <string.h>
@@ -63,7 +63,7 @@ static kfe_status put_all_figures(page *p)
     kfe_i_figure figure = {0};
 
     for (int i = 0; (kind = kfe_i_figure_at(i)); i++) {
-        KFE_TRY(kfe_i_checkpoint(p->ctx, "drawing figures", i, 0));
+        KFE_TRY(kfe_i_progress(p->ctx, "drawing figures", i, 0));
         KFE_TRY(kfe_i_figure_draw(p->ctx, kind, &p->report->source, &figure));
         if (figure.rows > 0)
             put_figure(p, &figure);
@@ -101,12 +101,13 @@ cleanup:
 static void put_title(const page *p, kfe_i_text *out)
 {
     const char *title = p->report->source.settings.title;
+    const char *plain = p->report->source.model ? kfe_model_plain_learner(p->report->source.model) : NULL;
 
     if (title[0]) {
         kfe_i_put_markup(out, title);
     } else if (p->report->source.model) {
         kfe_i_text_puts(out, "Model of ");
-        kfe_i_put_markup(out, p->report->source.model->method);
+        kfe_i_put_markup(out, plain ? plain : p->report->source.model->method);
     } else if (kfe_i_json_get_text(p->report->source.results, "title")) {
         kfe_i_put_markup(out, kfe_i_json_get_text(p->report->source.results, "title"));
     } else {
@@ -125,9 +126,14 @@ static void put_lead(const page *p, kfe_i_text *out)
     const kfe_i_source *source = &p->report->source;
 
     if (source->model) {
-        kfe_i_text_printf(out, "%lld feature%s", (long long)source->model->dim,
-                          source->model->dim == 1 ? "" : "s");
-        if (source->model->learner) {
+        int is_plain = kfe_model_plain_learner(source->model) != NULL;
+        if (is_plain)
+            kfe_i_text_puts(out, source->model->kernels.count > 0 ? "On the kernel itself"
+                                                                  : "On the columns themselves");
+        else
+            kfe_i_text_printf(out, "%lld feature%s", (long long)source->model->dim,
+                              source->model->dim == 1 ? "" : "s");
+        if (source->model->learner && !is_plain) {
             kfe_i_text_puts(out, ", predicted with ");
             kfe_i_put_markup(out, source->model->learner);
         }

@@ -21,7 +21,7 @@ static support_sample make_problem(kfe_context *ctx)
 
 typedef struct objective {
     kfe_i_kernel_list kernels;
-    kfe_i_problem problem;
+    kfe_i_fit_source problem;
     kfe_i_slmc slmc;
     kfe_i_table points;
     double values[POINTS * COLS];
@@ -36,10 +36,10 @@ static void open_objective(kfe_context *ctx, const support_sample *p, const char
     kfe_i_kernel_list_init(ctx, &o->kernels);
     assert_ok(ctx, kfe_i_kernel_parse(ctx, kernel, &parsed));
     assert_ok(ctx, kfe_i_kernel_list_add(&o->kernels, &parsed));
-    o->problem = (kfe_i_problem){.target = &p->data->target,
-                                 .kernels = &o->kernels,
-                                 .views = &p->data->views[0].table,
-                                 .view_count = 1};
+    o->problem = (kfe_i_fit_source){.target = &p->data->target,
+                                    .kernels = &o->kernels,
+                                    .views = &p->data->views[0].table,
+                                    .view_count = 1};
     assert_ok(ctx, kfe_i_slmc_open(ctx, &o->problem, POINTS, 2, 1e-11, &o->slmc));
     for (int i = 0; i < POINTS * COLS; i++)
         o->values[i] = support_normal(&seed);
@@ -109,7 +109,7 @@ static void test_value_is_the_optimum_on_the_subspace_kernel(void **state)
     for (int64_t i = 0; i < ROWS; i++)
         for (int64_t j = 0; j < i; j++)
             k[i * ROWS + j] = k[j * ROWS + i] = (k[i * ROWS + j] + k[j * ROWS + i]) / 2;
-    double expected = support_svms_optimum(ctx, ROWS, k, p.class_of, CLASSES, 2);
+    double expected = support_svms_optimum(ctx, ROWS, k, p.class_of, CLASSES, 2, NULL);
     assert_below(fabs(value - expected), 1e-5 * expected);
     free(inner);
     free(psi);
@@ -128,7 +128,7 @@ static void test_all_examples_give_the_plain_svm(void **state)
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx);
     double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.3);
-    double expected = support_svms_optimum(ctx, ROWS, k, p.class_of, CLASSES, 2);
+    double expected = support_svms_optimum(ctx, ROWS, k, p.class_of, CLASSES, 2, NULL);
     kfe_model *model = support_fit(ctx, "slmc", "dim=32,init=random,max-iter=0,svm-C=2,svm-stop=1e-8",
                                    "rbf:gamma=0.3", p.data);
 
@@ -152,7 +152,7 @@ static void test_the_bound_is_below_the_plain_svm(void **state)
     double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.3);
 
     for (int i = 0; i < 3; i++) {
-        double optimum = support_svms_optimum(ctx, ROWS, k, p.class_of, CLASSES, c[i]);
+        double optimum = support_svms_optimum(ctx, ROWS, k, p.class_of, CLASSES, c[i], NULL);
         kfe_model *model = support_fit(ctx, "slmc", params[i], "rbf:gamma=0.3", p.data);
         int64_t count = 0;
         const double *values = kfe_model_record(model, "objective", &count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hsic-mkl and svm-mkl: objective and optimality against full matrices, solvers against each other, kernels
+/* hsic-mkl and svm-mkl: objective and optimality against full matrices and oracles, kernels
  * that must not matter, families of kernels, and refused input. */
 #include "support/mkl.h"
 
@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 #include "model/model.h"
+#include "oracles/sdp.h"
+#include "oracles/silp.h"
 #include "support/sample.h"
 #include "support/tolerance.h"
 
@@ -54,54 +56,95 @@ static double by_definition(const support_sample *p, const double *d, double xi,
     return value;
 }
 
+/* q: tr(uᵀGᵢu)/ξ of each kernel */
+static void slopes_by_definition(const support_sample *p, const double *u, double xi, double *q)
+{
+    for (int k = 0; k < KERNELS; k++) {
+        double *gu = support_product(ROWS, ROWS, CLASSES, p->k[k], u);
+        q[k] = 0;
+        for (int64_t i = 0; i < ROWS * CLASSES; i++)
+            q[k] += gu[i] * u[i] / xi;
+        free(gu);
+    }
+}
+
 /* A bound on f(d) minus the optimum: the largest slope minus the mean slope. */
 static double gap_by_definition(const support_sample *p, const double *d, double xi)
 {
     double *u = NULL;
+    double q[KERNELS];
     double largest = 0;
     double mean = 0;
 
     by_definition(p, d, xi, &u);
+    slopes_by_definition(p, u, xi, q);
     for (int k = 0; k < KERNELS; k++) {
-        double *gu = support_product(ROWS, ROWS, CLASSES, p->k[k], u);
-        double q = 0;
-        for (int64_t i = 0; i < ROWS * CLASSES; i++)
-            q += gu[i] * u[i] / xi;
-        largest = fmax(largest, q);
-        mean += d[k] * q;
-        free(gu);
+        largest = fmax(largest, q[k]);
+        mean += d[k] * q[k];
     }
     free(u);
     return largest - mean;
 }
 
-static void test_three_solvers_find_the_optimum(void **state)
+typedef struct targets {
+    const support_sample *p;
+    double xi;
+} targets;
+
+/* f(d) and its negative slopes, from full matrices. */
+static double value_at(void *user, const double *d, double *slopes)
+{
+    const targets *t = user;
+    double *u = NULL;
+    double value = by_definition(t->p, d, t->xi, &u);
+
+    slopes_by_definition(t->p, u, t->xi, slopes);
+    free(u);
+    return value;
+}
+
+static void test_the_optimum_is_that_of_two_oracles(void **state)
 {
     static const char *const xis[] = {"auto", "0.3", "0.002"};
-    static const char *const solvers[] = {"gradient", "silp", "sdp"};
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx);
+    const double *matrices[KERNELS];
     char params[96];
 
+    for (int k = 0; k < KERNELS; k++)
+        matrices[k] = p.k[k];
     for (int x = 0; x < 3; x++) {
-        double objective[3];
-        for (int s = 0; s < 3; s++) {
-            snprintf(params, sizeof params, "solver=%s,xi=%s", solvers[s], xis[x]);
-            support_request request = {"hsic-mkl", params, FOUR_KERNELS};
-            kfe_model *model = support_request_model(ctx, &request, p.data);
-            double xi = support_number(model, "xi");
-            const double *d = support_weights(model, KERNELS);
-            objective[s] = support_number(model, "objective");
-            assert_below(fabs(by_definition(&p, d, xi, NULL) - objective[s]), 1e-9 * objective[s]);
-            assert_below(support_number(model, "gap"), 1e-6);
-            if (s == 0)
-                assert_below(gap_by_definition(&p, d, xi), 1e-7 * objective[s]);
-            kfe_model_free(model);
-        }
-        assert_below(fabs(objective[1] - objective[0]), 1e-6 * objective[0]);
-        assert_below(fabs(objective[2] - objective[0]), 1e-6 * objective[0]);
+        snprintf(params, sizeof params, "xi=%s", xis[x]);
+        support_request request = {"hsic-mkl", params, FOUR_KERNELS};
+        kfe_model *model = support_request_model(ctx, &request, p.data);
+        double xi = support_number(model, "xi");
+        double objective = support_number(model, "objective");
+        const double *weights = support_weights(model, KERNELS);
+        double d[KERNELS];
+        assert_below(fabs(by_definition(&p, weights, xi, NULL) - objective), 1e-9 * objective);
+        assert_below(support_number(model, "gap"), 1e-6);
+        assert_below(gap_by_definition(&p, weights, xi), 1e-7 * objective);
+        assert_below(fabs(oracle_silp(KERNELS, value_at, &(targets){&p, xi}, 1e-8, d) - objective),
+                     1e-6 * objective);
+        assert_below(fabs(oracle_sdp(ROWS, CLASSES, KERNELS, matrices, p.label, xi, d) - objective),
+                     1e-6 * objective);
+        assert_below(fabs(by_definition(&p, d, xi, NULL) - objective), 1e-6 * objective);
+        kfe_model_free(model);
     }
     support_sample_free(&p);
+}
+
+static void test_solvers_that_are_gone_are_named(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_spec *spec = NULL;
+
+    assert_fails(ctx, KFE_EINVAL, "leave it out: gradient finds the same solution",
+                 kfe_spec_parse(ctx, "hsic-mkl", "solver=sdp", NULL, &spec));
+    assert_fails(ctx, KFE_EINVAL, "no longer takes silp",
+                 kfe_spec_parse(ctx, "mkl", "solver=silp", NULL, &spec));
+    assert_ok(ctx, kfe_spec_parse(ctx, "mkl", "solver=gradient", NULL, &spec));
+    kfe_spec_free(spec);
 }
 
 /* The certificate from full matrices, with ξ over six decades. */
@@ -150,7 +193,6 @@ static void test_nothing_on_the_simplex_is_better(void **state)
 /* With one kernel, hsic-mkl is the regularised discriminant of that kernel with a ridge of ξ times the trace. */
 static void test_one_kernel_has_all_the_weight(void **state)
 {
-    static const char *const solvers[] = {"gradient", "silp", "sdp"};
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx);
     double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.2);
@@ -162,18 +204,15 @@ static void test_one_kernel_has_all_the_weight(void **state)
         trace += k[i * ROWS + i];
     snprintf(params, sizeof params, "ridge=%.17g", 0.01 * trace);
     kfe_matrix expected = support_features(ctx, "kfd", params, "rbf:gamma=0.2", p.data, p.data);
-    for (int s = 0; s < 3; s++) {
-        snprintf(params, sizeof params, "xi=0.01,solver=%s", solvers[s]);
-        support_request request = {"hsic-mkl", params, {"rbf:gamma=0.2,weight=3"}};
-        kfe_model *model = support_request_model(ctx, &request, p.data);
-        kfe_matrix z = support_transform(ctx, model, p.data);
-        assert_true(support_weights(model, 1)[0] == 1);
-        assert_below(support_distance_up_to_sign(ROWS, 2, expected.values, z.values), 1e-8);
-        kfe_matrix_free(&z);
-        kfe_model_free(model);
-    }
+    support_request request = {"hsic-mkl", "xi=0.01", {"rbf:gamma=0.2,weight=3"}};
+    kfe_model *model = support_request_model(ctx, &request, p.data);
+    kfe_matrix z = support_transform(ctx, model, p.data);
+    assert_true(support_weights(model, 1)[0] == 1);
+    assert_below(support_distance_up_to_sign(ROWS, 2, expected.values, z.values), 1e-8);
+    kfe_matrix_free(&z);
+    kfe_model_free(model);
     support_request joint = {"svm-mkl", NULL, {"rbf:gamma=0.2"}};
-    kfe_model *model = support_request_model(ctx, &joint, p.data);
+    model = support_request_model(ctx, &joint, p.data);
     assert_true(support_weights(model, 1)[0] == 1);
     kfe_model_free(model);
     kfe_matrix_free(&expected);
@@ -183,29 +222,25 @@ static void test_one_kernel_has_all_the_weight(void **state)
 
 static void test_a_kernel_given_twice_changes_nothing(void **state)
 {
-    static const char *const solvers[] = {"gradient", "silp", "sdp"};
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx);
-    char params[96];
 
-    for (int s = 0; s < 3; s++) {
-        snprintf(params, sizeof params, "solver=%s,xi=0.02,tolerance=1e-10", solvers[s]);
-        support_request once = {"hsic-mkl", params, {"rbf:gamma=0.2", "linear"}};
-        support_request twice = {"hsic-mkl", params, {"rbf:gamma=0.2", "linear", "rbf:gamma=0.2"}};
-        kfe_model *a = support_request_model(ctx, &once, p.data);
-        kfe_model *b = support_request_model(ctx, &twice, p.data);
-        kfe_matrix za = support_transform(ctx, a, p.data);
-        kfe_matrix zb = support_transform(ctx, b, p.data);
-        const double *one = support_weights(a, 2);
-        const double *two = support_weights(b, 3);
-        assert_below(fabs(support_number(a, "objective") - support_number(b, "objective")), 1e-7);
-        assert_below(fabs(one[0] - two[0] - two[2]), 1e-3);
-        assert_below(support_distance_up_to_rotation(ROWS, za.cols, za.values, zb.cols, zb.values), 1e-3);
-        kfe_matrix_free(&za);
-        kfe_matrix_free(&zb);
-        kfe_model_free(a);
-        kfe_model_free(b);
-    }
+    support_request once = {"hsic-mkl", "xi=0.02,tolerance=1e-10", {"rbf:gamma=0.2", "linear"}};
+    support_request twice = {
+        "hsic-mkl", "xi=0.02,tolerance=1e-10", {"rbf:gamma=0.2", "linear", "rbf:gamma=0.2"}};
+    kfe_model *a = support_request_model(ctx, &once, p.data);
+    kfe_model *b = support_request_model(ctx, &twice, p.data);
+    kfe_matrix za = support_transform(ctx, a, p.data);
+    kfe_matrix zb = support_transform(ctx, b, p.data);
+    const double *one = support_weights(a, 2);
+    const double *two = support_weights(b, 3);
+    assert_below(fabs(support_number(a, "objective") - support_number(b, "objective")), 1e-7);
+    assert_below(fabs(one[0] - two[0] - two[2]), 1e-3);
+    assert_below(support_distance_up_to_rotation(ROWS, za.cols, za.values, zb.cols, zb.values), 1e-3);
+    kfe_matrix_free(&za);
+    kfe_matrix_free(&zb);
+    kfe_model_free(a);
+    kfe_model_free(b);
     support_sample_free(&p);
 }
 
@@ -313,7 +348,7 @@ static double svms_at(kfe_context *ctx, const support_sample *p, const double *d
         sum[i] = g[i] + (i % (ROWS + 1) == 0 ? xi : 0);
     }
     double *k = support_solve(ROWS, ROWS, sum, g);
-    double optimum = support_svms_optimum(ctx, ROWS, k, p->class_of, CLASSES, c);
+    double optimum = support_svms_optimum(ctx, ROWS, k, p->class_of, CLASSES, c, NULL);
     free(k);
     return optimum;
 }
@@ -461,22 +496,6 @@ static void test_bad_settings_and_data_are_refused(void **state)
     kfe_data_free(same);
 }
 
-static void test_sdp_is_for_small_data(void **state)
-{
-    kfe_context *ctx = *state;
-    double *x = NULL;
-    int *class_of = NULL;
-    kfe_model *model = NULL;
-    support_request request = {"hsic-mkl", "solver=sdp", {"rbf:gamma=1", "linear"}};
-
-    support_clouds(1, 1001, 2, 2, 2, &x, &class_of);
-    kfe_data *data = support_dense(ctx, 1001, 2, x, class_of);
-    assert_fails(ctx, KFE_EINVAL, "use solver=gradient", support_request_fit(ctx, &request, data, &model));
-    kfe_data_free(data);
-    free(x);
-    free(class_of);
-}
-
 static void test_indefinite_kernels_get_a_warning_and_an_answer(void **state)
 {
     static const char *const methods[] = {"hsic-mkl", "svm-mkl"};
@@ -500,10 +519,8 @@ static void test_indefinite_kernels_get_a_warning_and_an_answer(void **state)
 
 static void test_a_class_may_have_one_member(void **state)
 {
-    static const char *const requests[][2] = {{"hsic-mkl", NULL},
-                                              {"hsic-mkl", "label-kernel=h1,solver=silp"},
-                                              {"hsic-mkl", "solver=sdp"},
-                                              {"svm-mkl", NULL}};
+    static const char *const requests[][2] = {
+        {"hsic-mkl", NULL}, {"hsic-mkl", "label-kernel=h1"}, {"svm-mkl", NULL}};
     kfe_context *ctx = *state;
     double *x = support_normals(3, 12 * 3);
     int class_of[12] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2};
@@ -541,8 +558,7 @@ static void test_allocations_that_fail(void **state)
 {
     static const support_request requests[] = {
         {"hsic-mkl", NULL, {"rbf:gamma=0.1..1/2", "linear"}},
-        {"hsic-mkl", "solver=silp", {"rbf:gamma=0.3", "linear"}},
-        {"hsic-mkl", "solver=sdp", {"rbf:gamma=0.3", "linear"}},
+        {"hsic-mkl", NULL, {"rbf:gamma=0.3", "linear"}},
         {"svm-mkl", "max-iter=2", {"rbf:gamma=0.3", "linear"}},
     };
 
@@ -553,7 +569,8 @@ static void test_allocations_that_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_three_solvers_find_the_optimum),
+        with_context(test_the_optimum_is_that_of_two_oracles),
+        with_context(test_solvers_that_are_gone_are_named),
         with_context(test_nothing_on_the_simplex_is_better),
         with_context(test_one_kernel_has_all_the_weight),
         with_context(test_a_kernel_given_twice_changes_nothing),
@@ -566,7 +583,6 @@ int main(void)
         with_context(test_sharing_distances_changes_nothing),
         with_context(test_bad_families_are_refused),
         with_context(test_bad_settings_and_data_are_refused),
-        with_context(test_sdp_is_for_small_data),
         with_context(test_indefinite_kernels_get_a_warning_and_an_answer),
         with_context(test_a_class_may_have_one_member),
         with_context(test_iterations_do_not_allocate),

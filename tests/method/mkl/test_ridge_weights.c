@@ -98,11 +98,11 @@ static void open_model(kfe_context *ctx, const support_sample *p, model *m)
         assert_ok(ctx, kfe_i_kernel_parse(ctx, texts[k], &kernel));
         assert_ok(ctx, kfe_i_kernel_list_add(&m->kernels, &kernel));
     }
-    kfe_i_problem given = {.target = &p->data->target,
-                           .kernels = &m->kernels,
-                           .views = &p->data->views[0].table,
-                           .view_count = 1};
-    assert_ok(ctx, kfe_i_bank_open(ctx, "test", &given, 1, &m->bank));
+    kfe_i_fit_source given = {.target = &p->data->target,
+                              .kernels = &m->kernels,
+                              .views = &p->data->views[0].table,
+                              .view_count = 1};
+    assert_ok(ctx, kfe_i_bank_open(ctx, "test", &given, NULL, 1, &m->bank));
     assert_ok(ctx, kfe_i_ridge_weights_open(ctx, &m->bank, CLASSES, &m->full));
     kfe_i_ridge_weights_configure(&m->full, "test", &settings);
     memcpy(m->full.labels, p->label, ROWS * CLASSES * sizeof *p->label);
@@ -235,21 +235,14 @@ static void test_the_solver_finds_the_optimum_in_few_iterations(void **state)
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx);
     support_request request = {"hsic-mkl", "xi=0.01,label-kernel=h1", KERNEL_TEXTS};
-    support_request slow = {"hsic-mkl", "xi=0.01,label-kernel=h1,solver=silp", KERNEL_TEXTS};
     kfe_model *fast = support_request_model(ctx, &request, p.data);
-    kfe_model *silp = support_request_model(ctx, &slow, p.data);
     double objective = support_number(fast, "objective");
 
     assert_below(fabs(by_definition(&p, weights_of(fast)) - objective), 1e-9 * objective);
     assert_below(gap_by_definition(&p, weights_of(fast)), 1e-5 * objective);
     assert_below(support_number(fast, "gap"), 1e-8);
-    /* the reported bound is a valid lower bound */
-    assert_true(support_number(fast, "bound") <= support_number(silp, "objective") * (1 + 1e-12));
-    assert_below(fabs(support_number(silp, "objective") - objective), 1e-7 * objective);
     assert_below(support_number(fast, "iterations"), 4);
-    assert_true(support_number(silp, "iterations") > 3 * support_number(fast, "iterations"));
     kfe_model_free(fast);
-    kfe_model_free(silp);
     support_sample_free(&p);
 }
 

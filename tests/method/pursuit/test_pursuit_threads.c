@@ -85,7 +85,7 @@ static double apart(int64_t stride, int64_t rows, const double *a, const double 
     return most;
 }
 
-/* The pool only ranks candidates and estimates the lengths of their residual columns, by which sma scales its features: the precision of
+/* The pool only orders candidates and estimates the lengths of their residual columns, by which sma scales its features: the precision of
  * the pool does not show in the directions. The columns are nearly dependent, so that parts in
  * single precision which were not corrected would be seen in every coefficient. */
 static void test_precision_of_the_pool_does_not_show(void **state)

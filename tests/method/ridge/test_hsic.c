@@ -368,7 +368,7 @@ static void test_bad_input(void **state)
     fit_fails(ctx, "hsic", "label-kernel=precomputed", p.data, KFE_EINVAL, "cannot be a label kernel");
     fit_fails(ctx, "uhsic", "label-kernel=h1", real.data, KFE_EINVAL, "for classes");
     assert_ok(ctx, kfe_data_set_targets(ctx, p.data, 1, same));
-    fit_fails(ctx, "hsic", NULL, p.data, KFE_EINPUT, "the same for all");
+    fit_fails(ctx, "hsic", NULL, p.data, KFE_EINPUT, "the same for every example");
     kfe_data *constant = support_dense(ctx, ROWS, 1, same, p.class_of);
     fit_fails(ctx, "hsic", NULL, constant, KFE_EINPUT, "the same to the kernel");
     fit_fails(ctx, "uhsic", NULL, constant, KFE_EINPUT, "the same to the kernel");

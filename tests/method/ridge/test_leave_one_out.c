@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "gram/dense/linalg.h"
+#include "linalg/linalg.h"
 #include "method/ridge/leave_one_out.h"
 #include "support/sweep.h"
 #include "support/tolerance.h"
@@ -82,56 +82,50 @@ static double refit_error(const double *x, const double *y, int out, double ridg
 
 /* ---- the closed form ---- */
 
-typedef struct eigenpairs {
+/* Some rows of a regression on the kernel of dot products, with their targets. */
+typedef struct regression {
     double x[ROWS * COLS], y[ROWS * TARGETS];
-    double values[ROWS], vectors[ROWS * ROWS];
-    kfe_i_loo_factor factor;
-} eigenpairs;
+    int64_t rows;
+    int centred;
+    const double *roots;
+    double mass;
+} regression;
 
-/* Eigenpairs of XXᵀ for the points, centred on request, as the closed form takes them. */
-static void decompose(kfe_context *ctx, const double *x, const double *y, int centred, eigenpairs *out)
+static void take_rows(const double *x, const double *y, int centred, regression *out)
 {
-    double gram[ROWS * ROWS];
-
+    *out = (regression){.rows = ROWS, .centred = centred};
     memcpy(out->x, x, sizeof out->x);
     memcpy(out->y, y, sizeof out->y);
     if (centred) {
         free(support_centre_columns(ROWS, COLS, out->x));
         free(support_centre_columns(ROWS, TARGETS, out->y));
     }
-    for (int i = 0; i < ROWS; i++)
-        for (int j = 0; j < ROWS; j++) {
-            gram[i * ROWS + j] = 0;
-            for (int k = 0; k < COLS; k++)
-                gram[i * ROWS + j] += out->x[i * COLS + k] * out->x[j * COLS + k];
-        }
-    assert_ok(ctx, kfe_i_symmetric_eigen(ctx, ROWS, gram, ROWS, out->values, out->vectors));
-    for (int j = 0; j < ROWS; j++)
-        out->values[j] = fmax(out->values[j], 0);
-    out->factor = (kfe_i_loo_factor){.n = ROWS,
-                                     .rank = ROWS,
-                                     .columns = TARGETS,
-                                     .vectors = out->vectors,
-                                     .values = out->values,
-                                     .targets = out->y,
-                                     .centred = centred};
 }
 
-/* The errors from a tridiagonal form of the same matrix. */
-static void reduced_errors(kfe_context *ctx, const eigenpairs *pairs, double *errors)
+static kfe_status closed_errors(kfe_context *ctx, const regression *g, double *errors)
 {
     double gram[ROWS * ROWS];
-    double scratch[ROWS * ROWS];
     kfe_i_tridiagonal t = {0};
     int definite = 0;
 
-    kfe_i_from_spectrum(ROWS, pairs->vectors, pairs->values, scratch, gram);
-    assert_ok(ctx, kfe_i_tridiagonal_new(ctx, ROWS, gram, &t));
-    const kfe_i_loo_reduced reduced = {
-        .matrix = &t, .targets = pairs->y, .columns = TARGETS, .centred = pairs->factor.centred};
-    assert_ok(ctx, kfe_i_loo_reduced_errors(ctx, &reduced, RIDGES, ridges, errors, &definite));
-    assert_true(definite);
+    for (int64_t i = 0; i < g->rows; i++)
+        for (int64_t j = 0; j < g->rows; j++) {
+            gram[i * g->rows + j] = 0;
+            for (int k = 0; k < COLS; k++)
+                gram[i * g->rows + j] += g->x[i * COLS + k] * g->x[j * COLS + k];
+        }
+    kfe_status status = kfe_i_tridiagonal_new(ctx, g->rows, gram, &t);
+    const kfe_i_loo_reduced reduced = {.matrix = &t,
+                                       .targets = g->y,
+                                       .columns = TARGETS,
+                                       .centred = g->centred,
+                                       .roots = g->roots,
+                                       .mass = g->mass};
+    if (status == KFE_OK)
+        status = kfe_i_loo_errors(ctx, &reduced, RIDGES, ridges, errors, &definite);
+    assert_true(status != KFE_OK || definite);
     kfe_i_tridiagonal_free(&t);
+    return status;
 }
 
 static void test_closed_forms_equal_refits(void **state)
@@ -140,29 +134,161 @@ static void test_closed_forms_equal_refits(void **state)
     double *x = support_normals(1, ROWS * COLS);
     double *y = support_normals(2, ROWS * TARGETS);
     double errors[RIDGES * ROWS];
-    double reduced[RIDGES * ROWS];
-    eigenpairs pairs;
+    regression g;
 
     for (int i = 0; i < ROWS; i++) {
         x[i * COLS] += 3; /* so that centring matters */
         y[i * TARGETS] += 2 * x[i * COLS + 1];
     }
     for (int centred = 0; centred < 2; centred++) {
-        decompose(ctx, x, y, centred, &pairs);
-        assert_ok(ctx, kfe_i_loo_errors(ctx, &pairs.factor, RIDGES, ridges, errors));
-        reduced_errors(ctx, &pairs, reduced);
+        take_rows(x, y, centred, &g);
+        assert_ok(ctx, closed_errors(ctx, &g, errors));
         for (int r = 0; r < RIDGES; r++)
             for (int i = 0; i < ROWS; i++) {
                 double expected = refit_error(x, y, i, ridges[r], centred);
                 assert_below(fabs(errors[r * ROWS + i] - expected), 1e-10 * (1 + expected));
-                assert_below(fabs(reduced[r * ROWS + i] - expected), 1e-10 * (1 + expected));
             }
     }
     free(x);
     free(y);
 }
 
+/* ---- rows of equal content ---- */
+
+/* Row i of the regression has the content i % DIFFERENT and a weight of its own; here the rows of one content are left out. */
+enum { DIFFERENT = 17 };
+
+static double refit_unit_error(const double *x, const double *y, const double *weights, int unit,
+                               double ridge)
+{
+    double a[COLS][COLS] = {{0}};
+    double b[COLS][TARGETS] = {{0}};
+    double mean_x[COLS] = {0};
+    double mean_y[TARGETS] = {0};
+    double mass = 0;
+    double sum = 0;
+
+    for (int i = 0; i < ROWS; i++)
+        mass += i % DIFFERENT == unit ? 0 : weights[i];
+    for (int i = 0; i < ROWS; i++) {
+        double w = i % DIFFERENT == unit ? 0 : weights[i] / mass;
+        for (int j = 0; j < COLS; j++)
+            mean_x[j] += w * x[i * COLS + j];
+        for (int t = 0; t < TARGETS; t++)
+            mean_y[t] += w * y[i * TARGETS + t];
+    }
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; i % DIFFERENT != unit && j < COLS; j++) {
+            double dx = weights[i] * (x[i * COLS + j] - mean_x[j]);
+            for (int k = 0; k < COLS; k++)
+                a[j][k] += dx * (x[i * COLS + k] - mean_x[k]);
+            for (int t = 0; t < TARGETS; t++)
+                b[j][t] += dx * (y[i * TARGETS + t] - mean_y[t]);
+        }
+    for (int j = 0; j < COLS; j++)
+        a[j][j] += ridge;
+    eliminate(a, b);
+    for (int i = unit; i < ROWS; i += DIFFERENT)
+        for (int t = 0; t < TARGETS; t++) {
+            double error = y[i * TARGETS + t] - mean_y[t];
+            for (int j = 0; j < COLS; j++)
+                error -= (x[i * COLS + j] - mean_x[j]) * b[j][t];
+            sum += weights[i] * error * error;
+        }
+    return sum;
+}
+
+/* Multiplies by the roots of the weights after subtracting weighted means. */
+static void weigh(const double *weights, int cols, double *values)
+{
+    double mass = 0;
+
+    for (int i = 0; i < ROWS; i++)
+        mass += weights[i];
+    for (int j = 0; j < cols; j++) {
+        double mean = 0;
+        for (int i = 0; i < ROWS; i++)
+            mean += weights[i] / mass * values[i * cols + j];
+        for (int i = 0; i < ROWS; i++)
+            values[i * cols + j] = sqrt(weights[i]) * (values[i * cols + j] - mean);
+    }
+}
+
+/* The rows of one content as one row, which carries the root of their weights' sum. */
+static void join_rows(const kfe_i_loo_units *units, const double *x, const double *roots, regression *out,
+                      double *joined_roots)
+{
+    out->rows = units->count;
+    for (int64_t g = 0; g < units->count; g++)
+        joined_roots[g] = sqrt(units->masses[g]);
+    for (int i = 0; i < ROWS; i++)
+        for (int k = 0; k < COLS; k++)
+            out->x[units->of[i] * COLS + k] = x[i * COLS + k] / roots[i] * joined_roots[units->of[i]];
+    memcpy(out->y, units->targets, (size_t)units->count * TARGETS * sizeof *out->y);
+}
+
+static void test_equal_rows_are_left_out_together(void **state)
+{
+    kfe_context *ctx = *state;
+    double *x = support_normals(11, ROWS * COLS);
+    double *y = support_normals(12, ROWS * TARGETS);
+    double weights[ROWS];
+    double roots[ROWS];
+    double joined_roots[ROWS];
+    double mass = 0;
+    double errors[RIDGES * ROWS];
+    kfe_i_row_key keys[ROWS];
+    kfe_i_distinct distinct;
+    kfe_i_loo_units units;
+    regression g;
+
+    for (int i = 0; i < ROWS; i++) {
+        memcpy(x + i * COLS, x + i % DIFFERENT * COLS, COLS * sizeof *x);
+        keys[i] = (kfe_i_row_key){.order = (uint64_t)(i % DIFFERENT), .same = (uint64_t)(i % DIFFERENT)};
+        weights[i] = 0.5 + i % 3;
+        roots[i] = sqrt(weights[i]);
+        mass += weights[i];
+    }
+    double *plain_x = support_normals(11, ROWS * COLS);
+    double *plain_y = support_normals(12, ROWS * TARGETS);
+    memcpy(plain_x, x, ROWS * COLS * sizeof *x);
+    weigh(weights, COLS, x);
+    weigh(weights, TARGETS, y);
+    assert_ok(ctx, kfe_i_distinct_make(ctx, ROWS, keys, 1, &distinct));
+    assert_ok(ctx, kfe_i_loo_units_make(&distinct, distinct.count, roots, TARGETS, y, &units));
+    take_rows(x, y, 0, &g); /* centred already */
+    join_rows(&units, x, roots, &g, joined_roots);
+    g.centred = 1;
+    g.roots = joined_roots;
+    g.mass = mass;
+    assert_ok(ctx, closed_errors(ctx, &g, errors));
+    assert_int_equal(units.count, DIFFERENT);
+    for (int r = 0; r < RIDGES; r++)
+        for (int content = 0; content < DIFFERENT; content++) {
+            int64_t unit = distinct.of[content];
+            double expected = refit_unit_error(plain_x, plain_y, weights, content, ridges[r]);
+            assert_below(fabs(errors[r * DIFFERENT + unit] + units.within[unit] - expected),
+                         1e-10 * (1 + expected));
+        }
+    kfe_i_loo_units_free(&units);
+    kfe_i_distinct_free(&distinct);
+    free(x);
+    free(y);
+    free(plain_x);
+    free(plain_y);
+}
+
 /* ---- the choice ---- */
+
+/* The rule for examples that weigh the same. */
+static int64_t best_of(int64_t count, int64_t n, const double *errors, kfe_i_loo_rule rule)
+{
+    double ones[ROWS];
+
+    for (int i = 0; i < ROWS; i++)
+        ones[i] = 1;
+    return kfe_i_loo_best(count, n, errors, ones, rule);
+}
 
 static void test_rule(void **state)
 {
@@ -170,10 +296,10 @@ static void test_rule(void **state)
     const double errors[] = {2, 2, 2, 2, 0, 2, 0, 2, 0, 2, 0, 2, 0, 2.4, 0, 2.4, 3, 3, 3, 3};
     (void)state;
 
-    assert_int_equal(kfe_i_loo_best(5, 4, errors, KFE_LOO_SMALLEST_ERROR),
+    assert_int_equal(best_of(5, 4, errors, KFE_LOO_SMALLEST_ERROR),
                      2); /* of equal errors, the one with the larger ridge */
-    assert_int_equal(kfe_i_loo_best(5, 4, errors, KFE_LOO_LARGEST_RIDGE), 3);  /* 1.2 ≤ 1 + 0.5 < 3 */
-    assert_int_equal(kfe_i_loo_best(5, 4, errors, KFE_LOO_SMALLEST_RIDGE), 1); /* 1 ≤ 1 + 0.5 < 2 */
+    assert_int_equal(best_of(5, 4, errors, KFE_LOO_LARGEST_RIDGE), 3);  /* 1.2 ≤ 1 + 0.5 < 3 */
+    assert_int_equal(best_of(5, 4, errors, KFE_LOO_SMALLEST_RIDGE), 1); /* 1 ≤ 1 + 0.5 < 2 */
 }
 
 static double record_of(const kfe_model *model, const char *name)
@@ -248,12 +374,9 @@ static void test_models_have_the_ridges_of_refits(void **state)
 
     refit_all(ctx, 1, &weighted);
     refit_all(ctx, 0, &plain);
-    double smallest_error =
-        plain.path[kfe_i_loo_best(KFE_LOO_RIDGES, ROWS, plain.errors, KFE_LOO_SMALLEST_ERROR)];
-    double largest =
-        weighted.path[kfe_i_loo_best(KFE_LOO_RIDGES, ROWS, weighted.errors, KFE_LOO_LARGEST_RIDGE)];
-    double smallest =
-        weighted.path[kfe_i_loo_best(KFE_LOO_RIDGES, ROWS, weighted.errors, KFE_LOO_SMALLEST_RIDGE)];
+    double smallest_error = plain.path[best_of(KFE_LOO_RIDGES, ROWS, plain.errors, KFE_LOO_SMALLEST_ERROR)];
+    double largest = weighted.path[best_of(KFE_LOO_RIDGES, ROWS, weighted.errors, KFE_LOO_LARGEST_RIDGE)];
+    double smallest = weighted.path[best_of(KFE_LOO_RIDGES, ROWS, weighted.errors, KFE_LOO_SMALLEST_RIDGE)];
     assert_true(smallest < smallest_error && smallest_error < largest); /* else rules are not told apart */
     check_choice(ctx, plain.data, "kfd", "ridge", largest);
     check_choice(ctx, plain.data, "hsic", "ridge", smallest);
@@ -289,7 +412,7 @@ static void test_kb_has_the_ridge_of_refits(void **state)
             errors[r * ROWS + i] = refit_error(x, y, i, path[r], 0);
     }
     check_choice(ctx, data, "kb", "ridge",
-                 path[kfe_i_loo_best(KFE_LOO_RIDGES, ROWS, errors, KFE_LOO_LARGEST_RIDGE)]);
+                 path[best_of(KFE_LOO_RIDGES, ROWS, errors, KFE_LOO_LARGEST_RIDGE)]);
     kfe_data_free(data);
     free(x);
     free(class_of);
@@ -311,7 +434,8 @@ static void test_sample_of_many(void **state)
     assert_true(record_of(once, "loo-rows") == 270);
     assert_true(record_of(once, "ridge") > 0);
     assert_true(record_of(again, "loo-rows") == 270);
-    assert_true(record_of(again, "loo-error") > 0 && record_of(again, "loo-error") < 1);
+    assert_true(record_of(again, "loo-unexplained-variance") > 0 &&
+                record_of(again, "loo-unexplained-variance") < 1);
     kfe_model_free(once);
     kfe_model_free(again);
     kfe_data_free(data);
@@ -360,21 +484,20 @@ static void test_indefinite_kernel(void **state)
 
 static kfe_status errors_once(kfe_context *ctx, void *user)
 {
-    const eigenpairs *pairs = user;
     double errors[RIDGES * ROWS];
 
-    return kfe_i_loo_errors(ctx, &pairs->factor, RIDGES, ridges, errors);
+    return closed_errors(ctx, user, errors);
 }
 
 static void test_allocation_failures(void **state)
 {
-    kfe_context *ctx = *state;
+    (void)state;
     double *x = support_normals(3, ROWS * COLS);
     double *y = support_normals(4, ROWS * TARGETS);
-    eigenpairs pairs;
+    regression g;
 
-    decompose(ctx, x, y, 1, &pairs);
-    support_sweep_all("leave-one-out", errors_once, &pairs, 4);
+    take_rows(x, y, 1, &g);
+    support_sweep_all("leave-one-out", errors_once, &g, 4);
     free(x);
     free(y);
 }
@@ -383,6 +506,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         with_context(test_closed_forms_equal_refits),
+        with_context(test_equal_rows_are_left_out_together),
         cmocka_unit_test(test_rule),
         with_context(test_models_have_the_ridges_of_refits),
         with_context(test_kb_has_the_ridge_of_refits),

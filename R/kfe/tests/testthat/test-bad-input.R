@@ -30,6 +30,56 @@ test_that("parameters are checked, with suggestions", {
   expect_error(kfe(flowers, species, method = "koc", memory = "lots"), "memory takes a number of bytes")
 })
 
+test_that("what the data is not is named", {
+  expect_error(kfe(Species ~ ., iris, "koc"), 'an argument without a name, "koc".*method = "koc"', class = "kfe_error_argument")
+  expect_error(kfe(dist(flowers), species, method = "koc"), "x is distances")
+  expect_error(kfe(flowers, species, method = "koc", weights = 1), "there is 1 weight, but x has 150 rows")
+  expect_error(kfe(flowers, "Species", method = "koc"), "y has 1 value, but x has 150 rows")
+  formula <- kfe(Species ~ Sepal.Length, iris, method = "koc", learner = "knn")
+  expect_error(predict(formula, 5), "newdata is a numeric without names; it must be a data frame with Sepal.Length")
+  expect_identical(predict(formula, list(Sepal.Length = 5)), predict(formula, data.frame(Sepal.Length = 5)))
+  plain <- kfe(flowers, species, method = "koc", learner = "knn")
+  expect_identical(predict(plain, as.list(iris[1:3, 4:1])), predict(plain, flowers[1:3, ]))
+  expect_error(predict(plain, list(1, 2, 3, 4)), "newdata is a list, but the model was fitted on one table")
+})
+
+test_that("columns of one name are told at the fit and refused where names decide", {
+  twins <- flowers
+  colnames(twins)[2] <- "Sepal.Length"
+  for (x in list(twins, as.matrix(twins))) {
+    expect_warning(model <- kfe(x, species, method = "koc", gamma = 0.3), "columns 1 and 2 are both called 'Sepal.Length'",
+                   class = "kfe_warning")
+    for (given in list(x, x[, c(2, 1, 3, 4)]))
+      expect_error(kfe_transform(model, given), "two columns of newdata are called \"Sepal.Length\"", class = "kfe_error")
+    expect_equal(kfe_transform(model, unname(as.matrix(x))),
+                 kfe_transform(kfe(flowers, species, method = "koc", gamma = 0.3), flowers))
+  }
+  model <- kfe(flowers, species, method = "koc")
+  expect_error(kfe_transform(model, cbind(flowers, Sepal.Length = 1)), "two columns of newdata are called \"Sepal.Length\"")
+  expect_error(kfe_transform(model, cbind(as.matrix(flowers), Sepal.Length = 0)), "are called \"Sepal.Length\"")
+})
+
+test_that("misspelt arguments, options and words are suggested", {
+  model <- kfe(mpg ~ ., mtcars, method = "pls", learner = "ls")
+  meant <- function(code, word) expect_error(code, sprintf("did you mean '%s'", word), class = "kfe_error")
+  meant(kfe(flowers, species, method = "koc", lerner = "svm"), "learner")
+  meant(kfe(flowers, species, method = "koc", kernal = "rbf"), "kernel")
+  meant(kfe(flowers, species, method = "koc", gama = 1), "gamma")
+  meant(kfe(flowers, species, method = "koc", wieghts = 1), "weights")
+  meant(kfe(flowers, species, method = "koc", missing = "men"), "mean")
+  meant(kfe_cv(flowers, species, method = "koc", learner = "knn", fold = 3), "folds")
+  meant(kfe_compare(flowers, species, list(list(method = "koc"), list(method = "pca")), flods = 3), "folds")
+  meant(kfe_tune(flowers, species, trails = 3), "trials")
+  meant(kfe_tune(flowers, species, sede = 3), "seed")
+  meant(predict(model, mtcars, tpye = "response"), "type")
+  meant(predict(model, mtcars, type = "feature"), "features")
+  expect_error(predict(model, mtcars, se.fit = TRUE), "predict takes no argument 'se.fit'")
+  meant(kfe_evaluate(model, mtcars, metrix = "rmse"), "metrics")
+  meant(kfe_explain(model, mtcars, part = "loadings"), "parts")
+  meant(kfe_methods("kox"), "koc")
+  meant(kfe_options("fitt"), "fit")
+})
+
 test_that("predictions are refused where the model cannot give them", {
   model <- kfe(flowers, species, method = "koc")
   expect_error(predict(model, flowers, type = "class"), "features only; fit it with a learner")

@@ -11,6 +11,20 @@ test_that("train tunes and predicts", {
   expect_identical(predict(fitted, iris), predict(kfe(flowers, species, method = "koc", gamma = 0.3, learner = "svm"), flowers))
 })
 
+test_that("a trained model has probabilities without classProbs", {
+  skip_if_not_installed("caret")
+  set.seed(1)
+  control <- caret::trainControl("cv", number = 3)
+  fitted <- caret::train(Species ~ ., data = iris, method = kfe_caret("koc", "svm"), tuneLength = 2, trControl = control)
+  p <- predict(fitted, iris, type = "prob")
+  expect_identical(names(p), levels(species))
+  expect_equal(rowSums(p), rep(1, 150), ignore_attr = TRUE)
+  expect_gt(mean(names(p)[max.col(p)] == species), 0.9)
+  few <- iris[c(1:3, 51:53, 101), ]
+  expect_s3_class(caret::train(Species ~ ., data = few, method = kfe_caret("koc", "svm"), trControl = caret::trainControl("none"),
+                               tuneGrid = data.frame(dim = 1)), "train")
+})
+
 test_that("train gets probabilities and numbers", {
   skip_if_not_installed("caret")
   set.seed(1)

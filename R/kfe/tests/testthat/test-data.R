@@ -38,6 +38,84 @@ test_that("factors are columns of zeros and ones", {
   expect_identical(unname(kfe_transform(fit(frame), frame)), unname(kfe_transform(fit(ones), ones)))
 })
 
+test_that("ordered factors are the numbers of their levels", {
+  size <- factor(rep(c("small", "large", "middle"), 50), levels = c("small", "middle", "large", "huge"), ordered = TRUE)
+  frame <- data.frame(length = iris$Petal.Length, size = size)
+  numbers <- cbind(length = frame$length, size = c(1, 3, 2))
+  model <- fit(frame)
+  expect_identical(kfe_transform(model, frame), kfe_transform(fit(numbers), numbers))
+  expect_output(print(model), "ordered size: small < middle < large < huge as 1 to 4", fixed = TRUE)
+  expect_output(print(summary(model)), "ordered     size: small < middle", fixed = TRUE)
+  texts <- data.frame(size = c("huge", "small"), length = 1:2)
+  expect_identical(kfe_transform(model, texts), kfe_transform(fit(numbers), cbind(length = 1:2, size = c(4, 1))))
+  turned <- transform(frame, size = factor(as.character(size), levels = rev(levels(size)), ordered = TRUE))
+  expect_identical(kfe_transform(model, turned), kfe_transform(model, frame))
+  expect_error(kfe_transform(model, data.frame(length = 1, size = "tiny")), "holds \"tiny\" in row 1, which is not among the ordered levels",
+               class = "kfe_error_input")
+  expect_error(kfe_transform(model, data.frame(length = 1, size = 2)), "it was an ordered factor when the model was fitted")
+  twins <- fit(data.frame(a = size, b = size, x = iris$Petal.Length))
+  expect_output(print(twins), "ordered a and b: small < middle", fixed = TRUE)
+  again <- unserialize(serialize(model, NULL))
+  expect_identical(kfe_transform(again, frame), kfe_transform(model, frame))
+  by_formula <- kfe(species ~ length + size, frame, method = "koc", kernel = "rbf:gamma=0.3", scale = "none")
+  expect_identical(kfe_transform(by_formula, frame), kfe_transform(model, frame))
+  file <- tempfile(fileext = ".kfe")
+  kfe_save(model, file)
+  expect_error(kfe_transform(kfe_load(file), frame), "as.integer() gives the numbers", fixed = TRUE)
+  expect_identical(unname(kfe_transform(kfe_load(file), numbers)), unname(kfe_transform(model, frame)))
+  gap <- frame
+  gap$size[2] <- NA
+  expect_error(fit(gap), "column \"size\" of x has a missing value in row 2")
+})
+
+test_that("an ordered target gives ordered predictions", {
+  model <- kfe(flowers, ordered(species), method = "koc", learner = "knn")
+  expect_identical(levels(predict(model, flowers)), levels(species))
+  expect_true(is.ordered(predict(model, flowers)))
+  expect_true(is.ordered(predict(model, flowers[0, ])))
+})
+
+test_that("a model keeps what its formula takes from a function, and no more", {
+  fit_inside <- function() {
+    degree <- 2
+    large <- rnorm(1e5)
+    double <- function(x) 2 * x
+    kfe(Species ~ poly(Petal.Width, degree) + double(Sepal.Length), iris, method = "koc")
+  }
+  model <- fit_inside()
+  expect_identical(dim(kfe_transform(model, iris[1:3, ])), c(3L, 3L))
+  expect_setequal(ls(environment(model$terms)), c("degree", "double"))
+  plain <- function() {
+    large <- rnorm(1e5)
+    kfe(Species ~ ., iris, method = "koc")
+  }
+  expect_lt(length(serialize(plain(), NULL)), 1e5)
+})
+
+test_that("names of columns may be any text", {
+  odd <- stats::setNames(iris, c("Sepal length", "1", "a:b", "~x", "Species name"))
+  model <- kfe(`Species name` ~ ., odd, method = "koc", gamma = 0.3)
+  plain <- kfe(Species ~ ., iris, method = "koc", gamma = 0.3)
+  expect_identical(kfe_transform(model, odd), kfe_transform(plain, iris))
+  expect_identical(model$schemas[[1]]$names, names(odd)[1:4])
+  crossed <- kfe(`Species name` ~ `Sepal length` * `a:b`, odd, method = "koc")
+  expect_identical(dim(kfe_transform(crossed, odd[1:2, ])), c(2L, 3L))
+})
+
+test_that("new data must have the columns of the formula", {
+  shade <- iris$Petal.Width  # not to be found in place of a column
+  frame <- cbind(iris, shade = shade)
+  degree <- 2
+  model <- kfe(Species ~ shade + poly(Sepal.Length, degree), frame, method = "koc")
+  assign("shade", shade, globalenv())
+  on.exit(rm("shade", envir = globalenv()))
+  assign("degree", degree, globalenv())
+  expect_error(kfe_transform(model, iris), "newdata lacks the column shade")
+  expect_identical(dim(kfe_transform(model, frame)), c(150L, 3L))
+  rm("degree", envir = globalenv())
+  expect_error(kfe(mpg ~ hp + offset(wt), mtcars, method = "pls"), "offset")
+})
+
 test_that("new columns are matched by name", {
   frame <- data.frame(iris[, 1:4], colour = factor(rep(c("red", "green", "blue"), 50)))
   model <- fit(frame)

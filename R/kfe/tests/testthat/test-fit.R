@@ -105,7 +105,33 @@ test_that("summary, print and plot show the model", {
   grDevices::dev.off()
   expect_gt(file.size(file), 4000)
   expect_error(plot(model), "newdata is missing", class = "kfe_error")
-  expect_error(plot(model, type = "scree"), "records no eigenvalues", class = "kfe_error")
+  expect_error(plot(model, type = "scree"), "needs a model of pca or kpca", class = "kfe_error")
+  expect_error(plot(model, iris, type = "rocks"), "no figure 'rocks'", class = "kfe_error")
+})
+
+test_that("every figure of a model is drawn from its description", {
+  odd <- seq(1, nrow(iris), 2)
+  model <- kfe(Species ~ ., iris[odd, ], method = "kfd", learner = "svm")
+  line <- kfe(mpg ~ ., mtcars, method = "pls", learner = "ls")
+  drawn <- function(...) {
+    file <- tempfile(fileext = ".svg")
+    grDevices::svg(file)
+    on.exit(unlink(file))
+    plot(...)
+    grDevices::dev.off()
+    file.size(file)
+  }
+
+  for (type in c("scores", "distributions", "confusion", "roc", "classes", "permutation", "influence"))
+    expect_gt(drawn(model, iris[-odd, ], type = type, train = iris[odd, ]), 2000)
+  for (type in c("scores", "predicted", "residuals", "loadings", "vip", "variance", "coefficients"))
+    expect_gt(drawn(line, mtcars, type = type), 2000)
+
+  figure <- jsonlite::fromJSON(kfe_figure(model, "confusion", test = iris, format = "json"), simplifyVector = FALSE)
+  heat <- figure$series[[1]]
+  expect_equal(sum(values_of(figure, heat, "z")), 150)
+  expect_identical(words_of(figure, heat, "x"), levels(iris$Species))
+  expect_identical(range_of(figure, list(), list(heat), "x"), c(-0.5, 2.5))
 })
 
 test_that("a row of weight 2 counts like two rows", {
@@ -128,4 +154,16 @@ test_that("linear models reconstruct rows", {
   rows <- kfe_inverse(model, kfe_transform(model, flowers))
   expect_equal(unname(rows), unname(flowers), tolerance = 1e-8)
   expect_error(coef(kfe(flowers, method = "kpca"), type = "linear"), "type = \"dual\"")
+})
+
+test_that("words of a file are printed escaped", {
+  model <- kfe(Species ~ ., iris, method = "koc", learner = "knn")
+  evil <- "x\u001b[2J\u202etxt"
+  model$method <- model$learner <- evil
+  model$kernels <- evil
+  model$classes[2] <- evil
+  shown <- paste(capture.output(print(model)), collapse = "\n")
+  expect_false(grepl("\u001b|\u202e", shown))
+  expect_equal(lengths(regmatches(shown, gregexpr("x\\x1b[2J", shown, fixed = TRUE))), 4)
+  expect_error(stop_kfe(evil), "x\\x1b[2J\\xe2\\x80\\xaetxt", fixed = TRUE)
 })

@@ -33,6 +33,20 @@ test_that("a step can be described, tuned and saved", {
   expect_identical(bake(again, iris), bake(prepared, iris))
 })
 
+test_that("a kernel method is described by correlations", {
+  skip_if_not_installed("recipes")
+  suppressPackageStartupMessages(library(recipes))
+  frame <- data.frame(y = iris$Sepal.Length, x = iris$Petal.Length, colour = rep(c("red", "blue"), 75))
+  prepared <- prep(step_kfe(recipe(y ~ ., data = frame), all_predictors(), method = "kpca", num_comp = 2))
+  shown <- tidy(prepared, 1)
+  baked <- as.matrix(bake(prepared, frame)[c("kfe1", "kfe2")])
+  columns <- cbind(x = frame$x, "colour=blue" = frame$colour == "blue", "colour=red" = frame$colour == "red")
+  expect_equal(shown$value, as.vector(cor(columns, baked)))
+  expect_identical(shown$terms, rep(colnames(columns), 2))
+  expect_identical(shown$component, rep(c("kfe1", "kfe2"), each = 3))
+  expect_identical(unique(shown$type), "correlation")
+})
+
 test_that("a step refuses what it cannot use", {
   skip_if_not_installed("recipes")
   suppressPackageStartupMessages(library(recipes))

@@ -38,6 +38,9 @@ test_that("methods are compared on the same splits", {
 
 test_that("tuning returns a model", {
   found <- kfe_tune(Species ~ ., iris, time = NULL, trials = 4, seed = 1)
+  honest <- found$honest$metrics$accuracy
+  expect_gte(honest$standard_error, sqrt(honest$mean * (1 - honest$mean) / 150) - 1e-12)
+  expect_false(any(grepl("NA", capture.output(print(found)))))
   expect_gt(mean(predict(found$model, iris) == species), 0.9)
   expect_s3_class(found$ranking, "data.frame")
   expect_output(print(found), "Best of")
@@ -46,6 +49,68 @@ test_that("tuning returns a model", {
   expect_false("nearest neighbours" %in% weighted$ranking$candidate)
   expect_false("setosa" %in% as.character(predict(weighted$model, iris)))
   expect_error(kfe_tune(flowers, species, time = NULL, weights = 1:3), "there are 3 weights")
+})
+
+test_that("a search answers what its model is asked", {
+  tuned <- kfe_tune(Species ~ ., iris, time = NULL, trials = 4, seed = 1)
+  expect_identical(predict(tuned, iris), predict(tuned$model, iris))
+  expect_identical(fitted(tuned), predict(tuned$model, iris))
+  expect_identical(nobs(tuned), 150L)
+  expect_identical(kfe_transform(tuned, iris), kfe_transform(tuned$model, iris))
+  expect_identical(suppressWarnings(kfe_evaluate(tuned, iris))[["accuracy"]], mean(predict(tuned, iris) == species))
+  found <- kfe_cv(mpg ~ ., mtcars, method = "pls", learner = "ls", grid = list(dim = 1:3), folds = 3)
+  expect_identical(predict(found, mtcars), predict(found$model, mtcars))
+  expect_identical(coef(found), coef(found$model))
+  expect_equal(unname(residuals(found)), mtcars$mpg - unname(predict(found, mtcars)))
+  expect_output(print(summary(found)), "kfe_cv\\(formula = mpg")
+  expect_output(print(summary(tuned)), "nearest neighbours")
+})
+
+test_that("formulas are taken by comparisons and searches, with subset, weights and groups", {
+  specs <- list(list(method = "koc", learner = "knn"), list(method = "pca", learner = "knn", dim = 1))
+  frame <- cbind(iris, twice = rep(1:2, 75), part = rep(1:10, 15))
+  found <- kfe_compare(Species ~ . - twice - part, frame, specs, folds = 3, seed = 1, subset = Petal.Width > 0.15, groups = part)
+  rows <- iris$Petal.Width > 0.15
+  plain <- kfe_compare(flowers[rows, ], species[rows], specs, folds = 3, seed = 1, groups = frame$part[rows])
+  means <- function(x) lapply(x$json$methods, function(m) m$metrics)
+  expect_identical(means(found), means(plain))
+  expect_error(predict(found, iris), "fitted no model")
+  expect_error(kfe_compare(Species ~ ., iris), "at least two lists")
+  grouped <- kfe_tune(Species ~ . - twice - part, frame, groups = part, time = NULL, trials = 4, seed = 1)
+  expect_identical(grouped$honest, kfe_tune(flowers, species, groups = frame$part, time = NULL, trials = 4, seed = 1)$honest)
+})
+
+test_that("plots of searches show every estimate", {
+  specs <- list(list(method = "koc", learner = "knn"), list(method = "pca", learner = "knn", dim = 1))
+  compared <- kfe_compare(Species ~ ., iris, specs, folds = 3)
+  found <- kfe_cv(Species ~ ., iris, method = "koc", learner = "knn", grid = list(gamma = c(0.1, 1)), folds = 3)
+  plain <- kfe_cv(Species ~ ., iris, method = "koc", learner = "knn", folds = 3)
+  tuned <- kfe_tune(Species ~ ., iris, time = NULL, trials = 4, seed = 1)
+  expect_identical(estimates_of(compared)$label, c("koc", "pca:dim=1"))
+  expect_equal(estimates_of(found)[c("label", "mean")], data.frame(label = c("gamma=0.1", "gamma=1"), mean = found$settings$accuracy))
+  expect_equal(estimates_of(plain)$mean, plain$metrics$mean)
+  expect_equal(estimates_of(tuned)$mean, tuned$ranking$mean)
+  file <- tempfile(fileext = ".pdf")
+  grDevices::pdf(file)
+  for (result in list(compared, found, plain, tuned)) expect_invisible(plot(result))
+  grDevices::dev.off()
+  expect_gt(file.size(file), 4000)
+})
+
+test_that("searches without a target, and reports of what cannot be shown, say so", {
+  expect_error(kfe_cv(flowers, method = "koc", learner = "knn"), "needs labels|give y", class = "kfe_error")
+  expect_error(kfe_tune(flowers), "give y", class = "kfe_error")
+  expect_error(kfe_tune(~ ., iris), "give y", class = "kfe_error")
+  tuned <- kfe_tune(Species ~ ., iris, time = NULL, trials = 4, seed = 1)
+  expect_error(kfe_report(tuned, tempfile()), "is shown by plot\\(\\)", class = "kfe_error")
+  expect_match(suppressWarnings(kfe_figure(tuned, "confusion", test = iris)), "^<svg")
+  expect_output(print(tuned), "Best of 4 candidates that were tried:\n.*, without a method\n")
+  expect_identical(nrow(tried_of(tuned)), 4L)
+  columns <- kfe(Species ~ ., iris, method = "none", learner = "knn")
+  expect_output(print(columns), "^knn, without a method\n  4 columns\n")
+  svm <- kfe(Species ~ ., iris, method = "none", kernel = "rbf", learner = "svm")
+  expect_output(print(svm), "^svm with rbf:gamma=[0-9.]+, without a method\n  3 decision values from")
+  expect_error(plot(kfe(flowers, species, method = "koc"), flowers, species, features = 5), "features takes numbers from 1 to 3")
 })
 
 test_that("evaluation is the metric of the predictions", {
@@ -84,4 +149,5 @@ test_that("views are dropped by fits without them", {
 test_that("generated data repeats with its seed", {
   expect_identical(kfe_generate("slabs", seed = 3), kfe_generate("slabs", seed = 3))
   expect_s3_class(kfe_generate("slabs")$label, "factor")
+  expect_identical(nrow(kfe_generate("waveform", n = 30)), 30L) # n is a parameter, not short for the first argument
 })

@@ -31,7 +31,7 @@ void kfe_i_choice_free(kfe_i_choice *choice)
     }
     kfe_i_free(choice->ctx, choice->codes);
     kfe_i_free(choice->ctx, choice->means);
-    kfe_i_free(choice->ctx, choice->sds);
+    kfe_i_free(choice->ctx, choice->errors);
     kfe_i_free(choice->ctx, choice->rmsecv);
     kfe_i_free(choice->ctx, choice->q2);
     memset(choice, 0, sizeof *choice);
@@ -116,7 +116,7 @@ static int read_setting(kfe_i_choice *choice, const kfe_i_source *source, const 
         return 0;
     choice->metric = metric->key;
     choice->means[row] = kfe_i_json_number(kfe_i_json_get(metric, "mean"));
-    choice->sds[row] = kfe_i_json_number(kfe_i_json_get(metric, "sd"));
+    choice->errors[row] = kfe_i_json_number(kfe_i_json_get(metric, "standard_error"));
     choice->rmsecv[row] = kfe_i_json_number(kfe_i_json_get(item, "rmsecv"));
     choice->q2[row] = kfe_i_json_number(kfe_i_json_get(item, "q2"));
     return 1;
@@ -135,7 +135,7 @@ kfe_status kfe_i_choice_read(kfe_context *ctx, const kfe_i_source *source, kfe_i
     KFE_TRY(begin_axes(out, kfe_i_json_get(settings->first, "setting")));
     KFE_ALLOC_ZERO(ctx, out->codes, out->count * (out->axis_count + 1));
     KFE_ALLOC_ZERO(ctx, out->means, out->count);
-    KFE_ALLOC_ZERO(ctx, out->sds, out->count);
+    KFE_ALLOC_ZERO(ctx, out->errors, out->count);
     KFE_ALLOC_ZERO(ctx, out->rmsecv, out->count);
     KFE_ALLOC_ZERO(ctx, out->q2, out->count);
     for (const kfe_i_json_value *item = settings->first; item; item = item->next)

@@ -21,9 +21,9 @@ typedef struct kfe_i_choice {
     int64_t count; /* settings; 0: nothing was chosen */
     int axis_count;
     kfe_i_choice_axis axes[KFE_CHOICE_AXES];
-    int32_t *codes;      /* count × axis_count: the value of each setting on each axis */
-    double *means, *sds; /* of the metric */
-    double *rmsecv, *q2; /* of regressions; NaN: not available */
+    int32_t *codes;         /* count × axis_count: the value of each setting on each axis */
+    double *means, *errors; /* of the metric, and their standard errors */
+    double *rmsecv, *q2;    /* of regressions; NaN: not available */
     const char *metric;
 } kfe_i_choice;
 

@@ -112,7 +112,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     KFE_TRY(add_panels(&methods, group_count, out));
     kfe_i_text_printf(
         &out->caption,
-        "Mean %s with standard deviation over the splits, and mean rank. Grey lines join methods "
+        "Mean %s with its standard error over the splits, and mean rank. Grey lines join methods "
         "whose differences may be chance (every corrected p is at least %.2g).",
         methods.metric, LEAST_P);
 cleanup:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figure `cv-curve`: the metric of a search over one parameter, with bands of one standard deviation; one line per
+/* The figure `cv-curve`: the metric of a search over one parameter, with bands of one standard error; one line per
  * setting of the other parameters. Of regressions over `dim`, and of those measured by rmse, it is RMSECV with Q² beside it. */
 #include <math.h>
 #include <stdlib.h>
@@ -79,8 +79,8 @@ static int has_q2(const kfe_i_choice *choice)
 
 static kfe_status add_metric(const kfe_i_choice *choice, const place *places, kfe_i_figure *out)
 {
-    const char *const names[] = {choice->metric, "standard deviation", "RMSECV", "Q2"};
-    const double *const from[] = {choice->means, choice->sds, choice->rmsecv, choice->q2};
+    const char *const names[] = {choice->metric, "standard error", "RMSECV", "Q2"};
+    const double *const from[] = {choice->means, choice->errors, choice->rmsecv, choice->q2};
     kfe_status status = KFE_OK;
     double *values = NULL;
     int column = 0;
@@ -203,8 +203,8 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     else
         kfe_i_text_printf(&out->caption, "Mean %s over the splits on which settings were compared; %s.",
                           choice.metric,
-                          out->series_count <= KFE_FIGURE_BANDS ? "bands are one standard deviation"
-                                                                : "the table has their standard deviations");
+                          out->series_count <= KFE_FIGURE_BANDS ? "bands are one standard error"
+                                                                : "the table has their standard errors");
     if (out->series_count >= (has_q2(&choice) ? 2 : 1) * MOST_LINES)
         kfe_i_text_printf(&out->caption, " At most %d lines are drawn; the table has every setting.",
                           MOST_LINES);
@@ -218,7 +218,7 @@ const kfe_i_figure_kind kfe_i_figure_cv_curve = {
     .name = "cv-curve",
     .title = "Metric by setting",
     .section = "Choice",
-    .summary = "the metric of a search over one parameter, with bands of one standard deviation",
+    .summary = "the metric of a search over one parameter, with bands of one standard error",
     .needs = "the JSON of cv or compare with a grid",
     .draw = draw,
 };

@@ -7,7 +7,7 @@ static kfe_status add_columns(const kfe_i_choice *choice, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     double *means = NULL;
-    double *sds = NULL;
+    double *errors = NULL;
     int column = 0;
 
     kfe_i_figure_rows(out, choice->count);
@@ -17,10 +17,10 @@ static kfe_status add_columns(const kfe_i_choice *choice, kfe_i_figure *out)
             out->columns[column - 1].codes[i] = choice->codes[i * choice->axis_count + a];
     }
     KFE_TRY(kfe_i_figure_numbers(out, choice->metric, &column, &means));
-    KFE_TRY(kfe_i_figure_numbers(out, "standard deviation", &column, &sds));
+    KFE_TRY(kfe_i_figure_numbers(out, "standard error", &column, &errors));
     for (int64_t i = 0; i < choice->count; i++) {
         means[i] = choice->means[i];
-        sds[i] = choice->sds[i];
+        errors[i] = choice->errors[i];
     }
 cleanup:
     return status;

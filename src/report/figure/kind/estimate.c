@@ -9,7 +9,7 @@
 /* One metric of one method. */
 typedef struct line {
     const char *method, *metric;
-    double mean, sd, splits;
+    double mean, error, sd, splits;
     char *setting; /* that all data would be fitted with; "" if nothing was chosen */
 } line;
 
@@ -57,6 +57,7 @@ static kfe_status add_method(lines *all, const kfe_i_json_value *method, const c
         *item = (line){label,
                        m->key,
                        kfe_i_json_number(kfe_i_json_get(m, "mean")),
+                       kfe_i_json_number(kfe_i_json_get(m, "standard_error")),
                        kfe_i_json_number(kfe_i_json_get(m, "sd")),
                        (double)splits->count,
                        NULL};
@@ -99,7 +100,7 @@ static kfe_status fill(const lines *all, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     const char **words = NULL;
-    double *values[3] = {NULL, NULL, NULL};
+    double *values[4] = {NULL, NULL, NULL, NULL};
     int column = 0;
 
     KFE_ALLOC(all->ctx, words, all->count);
@@ -111,12 +112,14 @@ static kfe_status fill(const lines *all, kfe_i_figure *out)
         words[i] = all->items[i].metric;
     KFE_TRY(add_words(all, "metric", words, out));
     KFE_TRY(kfe_i_figure_numbers(out, "mean", &column, &values[0]));
-    KFE_TRY(kfe_i_figure_numbers(out, "standard deviation", &column, &values[1]));
-    KFE_TRY(kfe_i_figure_numbers(out, "test parts", &column, &values[2]));
+    KFE_TRY(kfe_i_figure_numbers(out, "standard error", &column, &values[1]));
+    KFE_TRY(kfe_i_figure_numbers(out, "standard deviation", &column, &values[2]));
+    KFE_TRY(kfe_i_figure_numbers(out, "test parts", &column, &values[3]));
     for (int64_t i = 0; i < all->count; i++) {
         values[0][i] = all->items[i].mean;
-        values[1][i] = all->items[i].sd;
-        values[2][i] = all->items[i].splits;
+        values[1][i] = all->items[i].error;
+        values[2][i] = all->items[i].sd;
+        values[3][i] = all->items[i].splits;
         words[i] = all->items[i].setting;
     }
     if (all->has_grid)
@@ -135,7 +138,8 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     if (all.count == 0)
         goto cleanup;
     KFE_TRY(fill(&all, out));
-    kfe_i_text_puts(&out->caption, "Mean and standard deviation over the test parts of the splits.");
+    kfe_i_text_puts(&out->caption, "Mean over the test parts of the splits, its standard error, and the "
+                                   "standard deviation over these parts.");
     if (all.has_grid)
         kfe_i_text_puts(&out->caption,
                         all.is_nested

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/rank.h"
+#include "core/sort.h"
 
 enum { MOST_BARS = 40, MOST_SERIES = 8 };
 
@@ -68,21 +68,21 @@ static double size_of(const kfe_explained *table, int64_t row, int is_absolute)
 
 /* The rows in the order in which they are drawn. */
 static kfe_status order_rows(kfe_context *ctx, const kfe_explained *table, int is_sorted, int is_absolute,
-                             kfe_i_ranked **out)
+                             kfe_i_sorted **out)
 {
     kfe_status status = KFE_OK;
 
     KFE_ALLOC(ctx, *out, table->rows);
     for (int64_t i = 0; i < table->rows; i++)
-        (*out)[i] = (kfe_i_ranked){size_of(table, i, is_absolute), i};
+        (*out)[i] = (kfe_i_sorted){size_of(table, i, is_absolute), i};
     if (is_sorted)
-        kfe_i_rank_falling(*out, table->rows);
+        kfe_i_sort_falling(*out, table->rows);
 cleanup:
     return status;
 }
 
 static kfe_status add_labels(kfe_context *ctx, const kfe_explanation *explanation, int index,
-                             const kfe_i_ranked *order, kfe_i_figure *out)
+                             const kfe_i_sorted *order, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     kfe_explained table = {0};
@@ -109,7 +109,7 @@ cleanup:
     return status;
 }
 
-static kfe_status add_table(const kfe_explanation *explanation, int index, const kfe_i_ranked *order,
+static kfe_status add_table(const kfe_explanation *explanation, int index, const kfe_i_sorted *order,
                             int is_one, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
@@ -143,7 +143,7 @@ static kfe_status fill(kfe_context *ctx, const kfe_explanation *explanation, con
                        kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_ranked *order = NULL;
+    kfe_i_sorted *order = NULL;
     kfe_explained tables[2] = {{0}, {0}};
     int first = find_table(explanation, kind->tables[0], &tables[0]);
     int second = find_table(explanation, kind->tables[1], &tables[1]);

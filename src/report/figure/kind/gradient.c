@@ -2,27 +2,27 @@
 /* The figure `gradient`: how strongly outputs or features change with each column. */
 
 #include "core/memory.h"
-#include "core/rank.h"
+#include "core/sort.h"
 #include "report/figure/kind/importance.h"
 
 enum { MOST_BARS = 40 };
 
 /* Columns by their derivatives, summed over outputs or features and divided by the sum over columns. */
-static kfe_status order_columns(kfe_context *ctx, const kfe_explained *table, kfe_i_ranked **out)
+static kfe_status order_columns(kfe_context *ctx, const kfe_explained *table, kfe_i_sorted **out)
 {
     kfe_status status = KFE_OK;
     double total = 0;
 
     KFE_ALLOC(ctx, *out, table->rows);
     for (int64_t j = 0; j < table->rows; j++) {
-        (*out)[j] = (kfe_i_ranked){0, j};
+        (*out)[j] = (kfe_i_sorted){0, j};
         for (int64_t o = 0; o < table->cols; o++)
             (*out)[j].value += table->values[j * table->cols + o];
         total += (*out)[j].value;
     }
     for (int64_t j = 0; j < table->rows && total > 0; j++)
         (*out)[j].value /= total;
-    kfe_i_rank_falling(*out, table->rows);
+    kfe_i_sort_falling(*out, table->rows);
 cleanup:
     return status;
 }
@@ -31,7 +31,7 @@ static kfe_status fill(kfe_context *ctx, const kfe_explanation *explanation, con
                        kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_ranked *order = NULL;
+    kfe_i_sorted *order = NULL;
     const char **words = NULL;
     int32_t *codes = NULL;
     double *values = NULL;

@@ -14,7 +14,7 @@
 #include "core/memory.h"
 #include "model/linear.h"
 
-enum { MOST_ROWS = 1000, LEAST_ROWS = 50, MOST_REPEATS = 5, RANKED = 20 };
+enum { MOST_ROWS = 1000, LEAST_ROWS = 50, MOST_REPEATS = 5, PROMISING = 20 };
 /* The share of the rows left that importance may use; figures and files take the rest. */
 #define SHARE 0.5
 /* Multiplications that nobody waits for. */
@@ -51,16 +51,16 @@ kfe_i_effort kfe_i_effort_gradient(const kfe_i_source *source)
     return effort;
 }
 
-/* Permutations of `count` columns or views, of every one or else of the RANKED most promising. */
+/* Permutations of all `count` columns or views, or of the PROMISING best candidates only. */
 static kfe_i_effort effort_of(const kfe_i_source *source, int64_t count, double rows_left)
 {
     kfe_i_effort effort = {0};
     int64_t most = kfe_i_least(explained_set(source)->rows, MOST_ROWS);
     int64_t enough = kfe_i_least(most, 4 * (int64_t)LEAST_ROWS);
 
-    if ((double)count * (double)enough > rows_left && count > RANKED) {
-        effort.top = RANKED;
-        count = RANKED;
+    if ((double)count * (double)enough > rows_left && count > PROMISING) {
+        effort.top = PROMISING;
+        count = PROMISING;
     }
     double rows = rows_left / (double)count;
     effort.rows = rows > (double)most ? most : (int64_t)rows;

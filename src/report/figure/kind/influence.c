@@ -3,22 +3,22 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "core/rank.h"
+#include "core/sort.h"
 #include "report/figure/figure.h"
 
 enum { MOST_SHOWN = 30 };
 
-static void fill(const kfe_model *model, kfe_i_ranked *items)
+static void fill(const kfe_model *model, kfe_i_sorted *items)
 {
     for (int64_t s = 0; s < model->rows; s++) {
         double sum = 0;
         for (int64_t k = 0; k < model->dim; k++)
             sum += model->coefficients[s * model->dim + k] * model->coefficients[s * model->dim + k];
-        items[s] = (kfe_i_ranked){sqrt(sum), model->support_index[s]};
+        items[s] = (kfe_i_sorted){sqrt(sum), model->support_index[s]};
     }
 }
 
-static kfe_status add_columns(const kfe_i_ranked *items, int64_t shown, kfe_i_figure *out)
+static kfe_status add_columns(const kfe_i_sorted *items, int64_t shown, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     char names[MOST_SHOWN][24];
@@ -45,7 +45,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
 {
     kfe_status status = KFE_OK;
     const kfe_model *model = source->model;
-    kfe_i_ranked *items = NULL;
+    kfe_i_sorted *items = NULL;
 
     if (!model || !model->support_index || !model->coefficients || model->rows < 1 ||
         kfe_i_model_blocks(model) > 1)
@@ -53,7 +53,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     int64_t shown = model->rows < MOST_SHOWN ? model->rows : MOST_SHOWN;
     KFE_ALLOC(ctx, items, model->rows);
     fill(model, items);
-    kfe_i_rank_falling(items, model->rows);
+    kfe_i_sort_falling(items, model->rows);
     kfe_i_figure_rows(out, shown);
     KFE_TRY(add_columns(items, shown, out));
     KFE_TRY(kfe_i_figure_panel(out, NULL, "training row", "size of its coefficients"));

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/rank.h"
+#include "core/sort.h"
 #include "report/figure/kind/explained.h"
 
 enum { MOST_BARS = 40, MOST_FEATURES = 4 };
@@ -23,24 +23,24 @@ static int names_are_numbers(const kfe_i_model_view *view)
 }
 
 /* The columns in the order in which they are drawn: by the largest coefficient of a feature that is shown, if `sorted`. */
-static kfe_status order_columns(kfe_context *ctx, const kfe_model *model, int sorted, kfe_i_ranked **out)
+static kfe_status order_columns(kfe_context *ctx, const kfe_model *model, int sorted, kfe_i_sorted **out)
 {
     kfe_status status = KFE_OK;
 
     KFE_ALLOC(ctx, *out, model->rows);
     for (int64_t j = 0; j < model->rows; j++) {
-        (*out)[j] = (kfe_i_ranked){0, j};
+        (*out)[j] = (kfe_i_sorted){0, j};
         for (int64_t k = 0; k < model->dim && k < MOST_FEATURES; k++)
             (*out)[j].value = fmax((*out)[j].value, fabs(model->coefficients[j * model->dim + k]));
     }
     if (sorted)
-        kfe_i_rank_falling(*out, model->rows);
+        kfe_i_sort_falling(*out, model->rows);
 cleanup:
     return status;
 }
 
 static kfe_status add_named_columns(kfe_context *ctx, kfe_i_figure *out, const kfe_i_model_view *view,
-                                    const kfe_i_ranked *order, int *column)
+                                    const kfe_i_sorted *order, int *column)
 {
     kfe_status status = KFE_OK;
     const char **words = NULL;
@@ -74,7 +74,7 @@ cleanup:
     return status;
 }
 
-static kfe_status add_features(const kfe_model *model, const kfe_i_ranked *order, kfe_i_figure *out, int x)
+static kfe_status add_features(const kfe_model *model, const kfe_i_sorted *order, kfe_i_figure *out, int x)
 {
     kfe_status status = KFE_OK;
     int64_t shown = model->dim < MOST_FEATURES ? model->dim : MOST_FEATURES;
@@ -101,7 +101,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
 {
     kfe_status status = KFE_OK;
     const kfe_model *model = source->model;
-    kfe_i_ranked *order = NULL;
+    kfe_i_sorted *order = NULL;
     int x = 0;
 
     if (!model || model->projector != KFE_PROJECT_LINEAR || !model->coefficients)

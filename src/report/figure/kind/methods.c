@@ -95,7 +95,7 @@ static int read_method(kfe_i_methods *out, const kfe_i_source *source, const kfe
         return 0;
     out->metric = metric->key;
     item->mean = kfe_i_json_number(kfe_i_json_get(metric, "mean"));
-    item->sd = kfe_i_json_number(kfe_i_json_get(metric, "sd"));
+    item->error = kfe_i_json_number(kfe_i_json_get(metric, "standard_error"));
     item->seconds = mean_seconds(item->splits);
     out->count++;
     return 1;
@@ -143,7 +143,7 @@ kfe_status kfe_i_methods_columns(const kfe_i_methods *methods, kfe_i_figure *out
     const char **labels = NULL;
     int32_t *codes = NULL;
     double *means = NULL;
-    double *sds = NULL;
+    double *errors = NULL;
     int column = 0;
 
     KFE_ALLOC(methods->ctx, labels, methods->count);
@@ -151,11 +151,11 @@ kfe_status kfe_i_methods_columns(const kfe_i_methods *methods, kfe_i_figure *out
         labels[i] = methods->items[i].label;
     KFE_TRY(kfe_i_figure_words(out, "method", methods->count, labels, &column, &codes));
     KFE_TRY(kfe_i_figure_numbers(out, methods->metric, &column, &means));
-    KFE_TRY(kfe_i_figure_numbers(out, "standard deviation", &column, &sds));
+    KFE_TRY(kfe_i_figure_numbers(out, "standard error", &column, &errors));
     for (int64_t i = 0; i < out->rows; i++) {
         codes[i] = (int32_t)(i < methods->count ? i : 0);
         means[i] = i < methods->count ? methods->items[i].mean : NAN;
-        sds[i] = i < methods->count ? methods->items[i].sd : NAN;
+        errors[i] = i < methods->count ? methods->items[i].error : NAN;
     }
 cleanup:
     kfe_i_free(methods->ctx, labels);

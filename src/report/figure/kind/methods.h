@@ -7,7 +7,7 @@
 
 typedef struct kfe_i_compared_method {
     const char *label;
-    double mean, sd, rank, seconds; /* rank: its mean over the splits, 1 is best; seconds: of one fit */
+    double mean, error, rank, seconds; /* rank: its mean over the splits, 1 is best; seconds: of one fit */
     const kfe_i_json_value *splits;
 } kfe_i_compared_method;
 
@@ -23,7 +23,7 @@ kfe_status kfe_i_methods_read(kfe_context *ctx, const kfe_i_source *source, kfe_
 void kfe_i_methods_free(kfe_i_methods *methods);
 /* The corrected p-value of the difference of two methods; NaN: not available. */
 double kfe_i_methods_p(const kfe_i_source *source, const char *a, const char *b);
-/* Adds the column of labels and the columns of mean and standard deviation, 1 to 3. */
+/* Adds the column of labels and the columns of mean and standard error, 1 to 3. */
 kfe_status kfe_i_methods_columns(const kfe_i_methods *methods, kfe_i_figure *out);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/rank.h"
+#include "core/sort.h"
 #include "report/figure/kind/importance.h"
 
 enum { MOST_BARS = 40 };
@@ -25,7 +25,7 @@ static kfe_status fill(kfe_context *ctx, const kfe_explanation *explanation, con
 {
     kfe_status status = KFE_OK;
     int index = table_index(explanation, table->name);
-    kfe_i_ranked *order = NULL;
+    kfe_i_sorted *order = NULL;
     const char **words = NULL;
     int32_t *codes = NULL;
     double *values = NULL;
@@ -34,8 +34,8 @@ static kfe_status fill(kfe_context *ctx, const kfe_explanation *explanation, con
     KFE_ALLOC(ctx, order, table->rows);
     KFE_ALLOC(ctx, words, table->rows);
     for (int64_t i = 0; i < table->rows; i++)
-        order[i] = (kfe_i_ranked){table->values[i * table->cols], i};
-    kfe_i_rank_falling(order, table->rows);
+        order[i] = (kfe_i_sorted){table->values[i * table->cols], i};
+    kfe_i_sort_falling(order, table->rows);
     kfe_i_figure_rows(out, table->rows < MOST_BARS ? table->rows : MOST_BARS);
     for (int64_t i = 0; i < out->rows; i++)
         words[i] = kfe_explanation_row_label(explanation, index, order[i].index);

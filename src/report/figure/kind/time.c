@@ -33,7 +33,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     kfe_i_text_printf(
         &out->caption,
         "Mean %s against the mean time of fitting and measuring one split; bars are one standard "
-        "deviation.",
+        "error.",
         methods.metric);
 cleanup:
     kfe_i_methods_free(&methods);

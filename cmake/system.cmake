@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# Chooses the files of src/system for this system: KFE_SYSTEM_SOURCES for the library, KFE_START_SOURCES for programs only.
+set(KFE_SYSTEM_SOURCES "")
+set(KFE_START_SOURCES "")
+if(APPLE)
+  set(files posix_files posix_process macos)
+elseif(CMAKE_SYSTEM_NAME STREQUAL Linux)
+  set(files posix_files posix_process linux)
+  set(KFE_START_SOURCES ${PROJECT_SOURCE_DIR}/src/system/linux_start.c)
+else()
+  message(FATAL_ERROR "src/system has no file for ${CMAKE_SYSTEM_NAME}; see its README.md")
+endif()
+foreach(file IN LISTS files)
+  list(APPEND KFE_SYSTEM_SOURCES ${PROJECT_SOURCE_DIR}/src/system/${file}.c)
+endforeach()

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scaling of columns and rows, which every fit may ask for. */
+#include "data/prepare/scale.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/least.h"
+#include "core/memory.h"
+#include "data/table/row_sample.h"
+
+/* 1 / width; 1 for constant columns and for widths without a finite reciprocal. */
+static double factor_for(double width)
+{
+    double factor = 1 / width;
+    return width > 0 && isfinite(factor) ? factor : 1;
+}
+
+static double column_width(kfe_i_scale_kind kind, int sparse, double total, const kfe_i_column_facts *column)
+{
+    if (column->low == column->high)
+        return 0;
+    switch (kind) {
+    case KFE_SCALE_STANDARD:
+        return column->reach * (column->spread / sqrt(total));
+    case KFE_SCALE_MINMAX:
+        return sparse ? fmax(fabs(column->low), fabs(column->high)) : column->high - column->low;
+    case KFE_SCALE_UNIT_NORM:
+        return column->reach * column->spread;
+    case KFE_SCALE_NONE:
+    case KFE_SCALE_L2_ROWS:
+    case KFE_SCALE_AUTO:
+        break;
+    }
+    return 1;
+}
+
+int kfe_i_scale_centres(kfe_i_scale_kind kind, int sparse)
+{
+    return !sparse || kind == KFE_SCALE_STANDARD;
+}
+
+kfe_status kfe_i_scaler_from_facts(kfe_context *ctx, const kfe_i_column_facts *columns, double total,
+                                   int sparse, kfe_i_scaler *out)
+{
+    kfe_status status = KFE_OK;
+
+    if (sparse)
+        kfe_i_log(ctx, KFE_LOG_WARNING,
+                  "sparse data is scaled without centring, so that its zeros stay zeros");
+    KFE_ALLOC(ctx, out->factor, out->cols);
+    for (int64_t j = 0; j < out->cols; j++)
+        out->factor[j] = factor_for(column_width(out->kind, sparse, total, &columns[j]));
+    if (sparse)
+        return KFE_OK;
+    KFE_ALLOC(ctx, out->shift, out->cols);
+    for (int64_t j = 0; j < out->cols; j++)
+        out->shift[j] = out->kind == KFE_SCALE_MINMAX ? columns[j].low : columns[j].mean;
+cleanup:
+    return status;
+}
+
+static kfe_status learn_columns(kfe_context *ctx, const kfe_i_table *table, kfe_i_scaler *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_column_facts *columns = NULL;
+    int sparse = table->kind == KFE_TABLE_CSR;
+
+    KFE_ALLOC_ZERO(ctx, columns, table->cols);
+    KFE_TRY(kfe_i_column_facts_find(ctx, table, kfe_i_scale_centres(out->kind, sparse), columns));
+    KFE_TRY(kfe_i_scaler_from_facts(ctx, columns, kfe_i_table_weight(table), sparse, out));
+cleanup:
+    kfe_i_free(ctx, columns);
+    return status;
+}
+
+/* ---- what `auto` stands for ---- */
+
+/* Columns that a thread works on. With fewer, the pieces of rows are too short for the processor to fetch ahead, which takes up to eight
+ * times as long. Tables of fewer numbers than SMALL are left to one thread. */
+enum { GROUP = 64, SMALL = 1 << 18 };
+
+/* Ranges of the columns from `first` to `last`. */
+static void find_ranges(const kfe_i_table *table, const int64_t *rows, int64_t count, int64_t first,
+                        int64_t last, kfe_i_column_facts *columns)
+{
+    for (int64_t j = first; j < last; j++) {
+        columns[j].low = INFINITY;
+        columns[j].high = -INFINITY;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at = rows ? rows[i] : i;
+        if (kfe_i_row_weight(table, at) > 0)
+            for (int64_t j = first; j < last; j++) {
+                double x = kfe_i_table_value(table, at, j);
+                columns[j].low = x < columns[j].low ? x : columns[j].low;
+                columns[j].high = x > columns[j].high ? x : columns[j].high;
+            }
+    }
+}
+
+static int useful_threads(const kfe_context *ctx, int64_t numbers)
+{
+    return numbers < SMALL ? 1 : kfe_context_threads(ctx);
+}
+
+/* The same for all columns. A column belongs to one thread, so that their number does not matter. */
+static void find_all_ranges(kfe_context *ctx, const kfe_i_table *table, const int64_t *rows, int64_t count,
+                            kfe_i_column_facts *columns)
+{
+#pragma omp parallel for num_threads(useful_threads(ctx, count * table->cols)) schedule(dynamic, 1)
+    for (int64_t first = 0; first < table->cols; first += GROUP)
+        find_ranges(table, rows, count, first, kfe_i_least(first + GROUP, table->cols), columns);
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double kfe_i_ratio_of_ranges(double *ranges, int64_t count)
+{
+    qsort(ranges, (size_t)count, sizeof *ranges, compare_numbers);
+    return count > 0 ? ranges[count - 1] / ranges[(count - 1) / KFE_SCALE_NARROW_SHARE] : 1;
+}
+
+kfe_i_scale_kind kfe_i_scale_by_ranges(const kfe_i_ranges *ranges)
+{
+    return ranges->ratio > KFE_SCALE_RATIO && !ranges->few_rows ? KFE_SCALE_STANDARD : KFE_SCALE_NONE;
+}
+
+kfe_status kfe_i_ranges_find(kfe_context *ctx, const kfe_i_table *table, const int64_t *rows, int64_t count,
+                             kfe_i_ranges *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_column_facts *columns = NULL;
+    double *ranges = NULL;
+    int64_t varying = 0;
+    int64_t different = 0;
+
+    *out = (kfe_i_ranges){.ratio = 1};
+    KFE_ALLOC(ctx, columns, table->cols);
+    KFE_ALLOC(ctx, ranges, table->cols);
+    find_all_ranges(ctx, table, rows, count, columns);
+    for (int64_t j = 0; j < table->cols; j++)
+        if (columns[j].low < columns[j].high)
+            ranges[varying++] = columns[j].high - columns[j].low;
+    out->ratio = kfe_i_ratio_of_ranges(ranges, varying);
+    if (out->ratio > KFE_SCALE_RATIO) {
+        KFE_TRY(kfe_i_count_different_rows(ctx, table, rows, count, varying, &different));
+        out->few_rows = different < varying;
+    }
+cleanup:
+    kfe_i_free(ctx, columns);
+    kfe_i_free(ctx, ranges);
+    return status;
+}
+
+/* Replaces `auto` by what it stands for on this table. */
+static kfe_status resolve_auto(kfe_context *ctx, const kfe_i_table *table, kfe_i_scale_kind *kind)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_ranges ranges = {.ratio = 1};
+
+    if (*kind != KFE_SCALE_AUTO)
+        return KFE_OK;
+    if (table->kind == KFE_TABLE_DENSE)
+        KFE_TRY(kfe_i_ranges_find(ctx, table, NULL, table->rows, &ranges));
+    *kind = kfe_i_scale_by_ranges(&ranges);
+cleanup:
+    return status;
+}
+
+static kfe_status refuse_text(kfe_context *ctx, const kfe_i_table *table)
+{
+    if (table->kind != KFE_TABLE_TEXT)
+        return KFE_OK;
+    return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "strings cannot be scaled; use scale=none");
+}
+
+kfe_status kfe_i_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table,
+                              kfe_i_scaler *out)
+{
+    kfe_status status = KFE_OK;
+
+    memset(out, 0, sizeof *out);
+    KFE_TRY(resolve_auto(ctx, table, &kind));
+    out->ctx = ctx;
+    out->kind = kind;
+    out->cols = table->cols;
+    if (kind == KFE_SCALE_NONE)
+        return KFE_OK;
+    KFE_TRY(refuse_text(ctx, table));
+    if (kind == KFE_SCALE_L2_ROWS)
+        return KFE_OK;
+    if (table->rows == 0)
+        KFE_FAIL(ctx, KFE_EINPUT, "there are no rows to learn a scaling from");
+    KFE_TRY(learn_columns(ctx, table, out));
+cleanup:
+    if (status != KFE_OK)
+        kfe_i_scaler_free(out);
+    return status;
+}
+
+void kfe_i_scaler_free(kfe_i_scaler *scaler)
+{
+    if (scaler->ctx) {
+        kfe_i_free(scaler->ctx, scaler->shift);
+        kfe_i_free(scaler->ctx, scaler->factor);
+        kfe_i_free(scaler->ctx, scaler->fill);
+        kfe_i_map_free(&scaler->map);
+    }
+    memset(scaler, 0, sizeof *scaler);
+}
+
+/* ---- applying ---- */
+
+static void scale_to_unit_length(double *values, int64_t count)
+{
+    double reach = 0;
+    double sum = 0;
+
+    for (int64_t e = 0; e < count; e++)
+        reach = fmax(reach, fabs(values[e]));
+    if (reach == 0)
+        return;
+    for (int64_t e = 0; e < count; e++)
+        sum += (values[e] / reach) * (values[e] / reach);
+    for (int64_t e = 0; e < count; e++)
+        values[e] = values[e] / reach / sqrt(sum);
+}
+
+static void scale_values(const kfe_i_scaler *scaler, double *values, const int32_t *columns, int64_t count)
+{
+    if (scaler->kind == KFE_SCALE_L2_ROWS) {
+        scale_to_unit_length(values, count);
+        return;
+    }
+    for (int64_t e = 0; e < count; e++) {
+        int64_t j = columns ? columns[e] : e;
+        values[e] = (values[e] - (scaler->shift ? scaler->shift[j] : 0)) * scaler->factor[j];
+    }
+}
+
+void kfe_i_scaler_apply_in_place(const kfe_i_scaler *scaler, kfe_i_table *table)
+{
+    for (int64_t i = 0; scaler->kind != KFE_SCALE_NONE && i < table->rows; i++)
+        scale_values(scaler, table->values + i * table->stride, NULL, table->cols);
+}
+
+static kfe_status apply_dense(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
+                              kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+
+    if (table->kind == KFE_TABLE_CSR)
+        KFE_TRY(kfe_i_check_memory(ctx, (double)table->rows * (double)table->cols * sizeof(double),
+                                   "sparse data, centred and therefore dense,",
+                                   "fit on sparse data or with scale=none"));
+    KFE_TRY(kfe_i_table_new_dense(ctx, table->rows, table->cols, out));
+    for (int64_t i = 0; i < table->rows; i++) {
+        double *row = out->values + i * out->stride;
+        kfe_i_table_dense_row(table, i, row);
+        scale_values(scaler, row, NULL, table->cols);
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status apply_sparse(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
+                               kfe_i_table *out)
+{
+    kfe_status status = kfe_i_table_copy(ctx, table, out);
+
+    for (int64_t i = 0; status == KFE_OK && i < out->rows; i++) {
+        int64_t begin = out->row_start[i];
+        scale_values(scaler, out->values + begin, out->columns + begin, out->row_start[i + 1] - begin);
+    }
+    return status;
+}
+
+/* Scaling only, without the linear map. */
+static kfe_status scale_table(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
+                              kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+
+    memset(out, 0, sizeof *out);
+    if (scaler->kind == KFE_SCALE_NONE) {
+        *out = kfe_i_table_slice(table, 0, table->rows);
+        return kfe_i_table_widen(ctx, out);
+    }
+    KFE_TRY(refuse_text(ctx, table));
+    if (table->cols != scaler->cols)
+        KFE_FAIL(ctx, KFE_EINPUT, "the data has %lld columns, but the scaling was learned on %lld",
+                 (long long)table->cols, (long long)scaler->cols);
+    if (table->kind == KFE_TABLE_CSR && !scaler->shift)
+        status = apply_sparse(ctx, scaler, table, out);
+    else
+        status = apply_dense(ctx, scaler, table, out);
+cleanup:
+    return status;
+}
+
+int kfe_i_scaler_keeps_single(const kfe_i_scaler *scaler, const kfe_i_table *table)
+{
+    return table->singles && !table->shift && !table->factor && !scaler->fill && !scaler->map.values &&
+           scaler->kind != KFE_SCALE_L2_ROWS && table->cols == scaler->cols;
+}
+
+void kfe_i_scaler_apply_lazily(const kfe_i_scaler *scaler, const kfe_i_table *table, kfe_i_table *out)
+{
+    *out = kfe_i_table_slice(table, 0, table->rows);
+    if (scaler->kind == KFE_SCALE_NONE)
+        return;
+    out->shift = scaler->shift;
+    out->factor = scaler->factor;
+}
+
+kfe_status kfe_i_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
+                              kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table scaled = {0};
+
+    if (!scaler->map.values)
+        return scale_table(ctx, scaler, table, out);
+    memset(out, 0, sizeof *out);
+    KFE_TRY(scale_table(ctx, scaler, table, &scaled));
+    KFE_TRY(kfe_i_map_apply(ctx, &scaler->map, &scaled, out));
+cleanup:
+    kfe_i_table_free(&scaled);
+    return status;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scale columns by what the training data shows, and apply the same scaling to new data:
+ *
+ *   standard    (x − mean) / sd, by column
+ *   minmax      (x − min) / (max − min), by column
+ *   unit-norm   (x − mean) / ‖column − mean‖, by column
+ *   l2-rows     every row to length 1
+ *   auto        standard if the ranges of the columns differ by more than KFE_SCALE_RATIO (kfe_i_ranges_find), else
+ *               none; sparse data and strings: none
+ *
+ * A learned distance is a linear map that follows the scaling (map.h).
+ *
+ * Constant columns keep scale 1. Sparse data is not shifted, so that zeros stay zeros: standard divides by the sd,
+ * minmax by the largest magnitude, unit-norm by the norm of the column.
+ */
+#ifndef KFE_DATA_PREPARE_SCALE_H
+#define KFE_DATA_PREPARE_SCALE_H
+
+#include "data/table/facts.h"
+#include "data/table/map.h"
+#include "data/table/table.h"
+
+typedef enum kfe_i_scale_kind {
+    KFE_SCALE_NONE,
+    KFE_SCALE_STANDARD,
+    KFE_SCALE_MINMAX,
+    KFE_SCALE_UNIT_NORM,
+    KFE_SCALE_L2_ROWS,
+    KFE_SCALE_AUTO /* a setting only: what is learned is standard or none */
+} kfe_i_scale_kind;
+#define KFE_SCALE_WORDS "none|standard|minmax|unit-norm|l2-rows"
+#define KFE_SCALE_SETTING_WORDS KFE_SCALE_WORDS "|auto"
+
+/* `auto` standardises when the ranges of the columns differ by more than this factor, the narrowest tenth of them left out.
+ * docs/defaults.md has the measurements behind the rule. */
+#define KFE_SCALE_RATIO 10
+#define KFE_SCALE_NARROW_SHARE 10
+
+typedef struct kfe_i_scaler {
+    kfe_context *ctx;
+    kfe_i_scale_kind kind;
+    int64_t cols;
+    double *shift;  /* subtracted from each column; NULL: nothing (none, l2-rows, sparse) */
+    double *factor; /* multiplied into each column; NULL: nothing */
+    int fill_kind; /* kfe_i_fill: what missing values are replaced with before scaling (data/prepare/fill.h) */
+    double *fill;  /* one per column; NULL: nothing */
+    kfe_i_map map; /* of the scaled columns; without values: none */
+} kfe_i_scaler;
+
+/* Whether spreads are about the mean; otherwise about zero. */
+int kfe_i_scale_centres(kfe_i_scale_kind kind, int sparse);
+/* Shifts and factors of `out`, whose context, kind and number of columns are set, from facts about `total` rows. Logs a
+ * warning if columns are not centred because the data is sparse. */
+kfe_status kfe_i_scaler_from_facts(kfe_context *ctx, const kfe_i_column_facts *columns, double total,
+                                   int sparse, kfe_i_scaler *out);
+/* What the rule of `auto` sees. */
+typedef struct kfe_i_ranges {
+    /* The widest range divided by that which a tenth of the columns do not reach; 1: fewer than two columns vary */
+    double ratio;
+    int few_rows; /* more columns vary than rows differ; only known if the ratio asks for a scaling */
+} kfe_i_ranges;
+
+/* The ratio of the ranges of the columns that vary, which are sorted. */
+double kfe_i_ratio_of_ranges(double *ranges, int64_t count);
+/* The rule: thousands of genes, wavelengths or pixels are measured in one unit, and standardising would raise those that hold nothing
+ * but noise, so that more columns than rows are left alone. */
+kfe_i_scale_kind kfe_i_scale_by_ranges(const kfe_i_ranges *ranges);
+
+/* Ranges (largest less smallest value) over `count` rows of a dense table (rows NULL: the first ones). Leaving out the narrowest tenth,
+ * a few columns that hardly vary, such as the border of an image, do not count as another unit; of up to ten columns all count. Ranges,
+ * unlike standard deviations, are the same for pixels that vary often and seldom. Constant columns and rows without a weight do not count,
+ * nor do constants added to a column, the order of rows or their repetition. */
+kfe_status kfe_i_ranges_find(kfe_context *ctx, const kfe_i_table *table, const int64_t *rows, int64_t count,
+                             kfe_i_ranges *out);
+
+/* Logs a warning if columns are not centred because the data is sparse. */
+kfe_status kfe_i_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table,
+                              kfe_i_scaler *out);
+void kfe_i_scaler_free(kfe_i_scaler *scaler);
+/* A scaled and mapped copy; with kind none and no map, a borrowed view of `table`. A scaler that shifts makes sparse data dense. */
+kfe_status kfe_i_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
+                              kfe_i_table *out);
+/* Whether a table in single precision can be scaled where its values are used, and such a view of it, which borrows the numbers
+ * of the scaler. */
+int kfe_i_scaler_keeps_single(const kfe_i_scaler *scaler, const kfe_i_table *table);
+void kfe_i_scaler_apply_lazily(const kfe_i_scaler *scaler, const kfe_i_table *table, kfe_i_table *out);
+/* Scales the rows of a dense table, which has the scaler's columns, where they are; does not map them. */
+void kfe_i_scaler_apply_in_place(const kfe_i_scaler *scaler, kfe_i_table *table);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Encode text columns of data in memory. */
+#ifndef KFE_DATA_SET_ENCODE_H
+#define KFE_DATA_SET_ENCODE_H
+
+#include "data/data.h"
+
+/* Texts of some columns: texts[k * rows + i] is that of columns[k] in row i, NULL where it is missing. */
+typedef struct kfe_i_given_texts {
+    int64_t count;
+    const int64_t *columns; /* from 0, increasing */
+    const char *const *texts;
+} kfe_i_given_texts;
+
+/* kfe_data_encode with categories that are learned (`known` NULL) or given. */
+kfe_status kfe_i_data_encode(kfe_context *ctx, kfe_data *data, const kfe_i_given_texts *given,
+                             const kfe_i_encoding *known);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keys of rows: what their columns contain, in two numbers (table.h). With steps, numbers are standardised by the columns and weights of the
+ * table and rounded to steps of 2^-20, so that neither constants added to columns nor their units, nor rounding, nor the order of
+ * columns change the order of the keys; without steps, numbers count as they are and do not depend on the other rows.
+ */
+#ifndef KFE_DATA_TABLE_KEYS_H
+#define KFE_DATA_TABLE_KEYS_H
+
+#include "data/table/table.h"
+
+typedef struct kfe_i_keyed {
+    const kfe_i_table *table;
+    double *mean;   /* of each column; NULL: numbers count as they are */
+    double *steps;  /* per unit of its values; 0: its numbers count as they are */
+    uint64_t zeros; /* the order of a row of zeros */
+} kfe_i_keyed;
+
+/* Finds the steps of a table, whose weights count. It must outlive `out`. Free that also after a failure. */
+kfe_status kfe_i_keyed_begin(kfe_context *ctx, const kfe_i_table *table, kfe_i_keyed *out);
+void kfe_i_keyed_free(kfe_context *ctx, kfe_i_keyed *keyed);
+kfe_i_row_key kfe_i_keyed_row(const kfe_i_keyed *keyed, int64_t row);
+/* `same` of the key of a row, which needs no steps. */
+uint64_t kfe_i_row_content(const kfe_i_table *table, int64_t row);
+/* Keys of all rows, with steps; the caller frees them. */
+kfe_status kfe_i_table_row_keys(kfe_context *ctx, const kfe_i_table *table, kfe_i_row_key **out);
+
+/* Mixes the bits of a number, as the last step of SplitMix64 does (Steele, Lea & Flood 2014). */
+static inline uint64_t kfe_i_scramble(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ask for kernel columns at the rows of this process only, for methods that divide their work by rows over processes (the pursuits):
+ * every process asks for the same columns at the same time. Rows are numbered over all processes.
+ */
+#ifndef KFE_GRAM_ROW_PART_H
+#define KFE_GRAM_ROW_PART_H
+
+#include "gram/gram.h"
+
+typedef struct kfe_i_row_part kfe_i_row_part;
+
+struct kfe_i_row_part {
+    kfe_context *ctx;
+    int64_t rows;  /* of this process; without any there is one, at which all kernel values are zero */
+    int64_t total; /* rows of all processes */
+    int64_t
+        first; /* the number of this process's first row, which the others follow; -1: they are scattered */
+    const kfe_i_gram *tiles; /* has the points of all rows and evaluates slabs (column_slabs.h); NULL: none */
+    const void *state;
+    /* out (rows × count) = columns of the rows listed; if rows have weights, each is multiplied by the root of its weight. */
+    kfe_status (*columns)(const kfe_i_row_part *part, const int64_t *index, int64_t count, double *out);
+    /* out (count × count) = kernel values between the rows listed. */
+    kfe_status (*among)(const kfe_i_row_part *part, const int64_t *index, int64_t count, double *out);
+    /* out (total) = the diagonal. */
+    kfe_status (*diagonal)(const kfe_i_row_part *part, double *out);
+};
+
+/* All rows of an operator. */
+kfe_i_row_part kfe_i_all_rows(const kfe_i_gram *gram);
+/* The rows of this process, if processes can divide the rows of this operator; else all. */
+kfe_i_row_part kfe_i_own_rows(const kfe_i_gram *gram);
+
+#endif

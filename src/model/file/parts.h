@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Save or load the parts of a model with these functions; model_file.c calls them in the order in which the checks build on each other. */
+#ifndef KFE_MODEL_FILE_PARTS_H
+#define KFE_MODEL_FILE_PARTS_H
+
+#include "model/file/exchange.h"
+
+/* The views with scaling, encoding and the division of one table into them; on loading, makes the model. */
+kfe_status kfe_i_exchange_views(kfe_i_exchange *x);
+/* Coefficients, support examples, localized parts and trees. */
+kfe_status kfe_i_exchange_projector(kfe_i_exchange *x);
+/* The classifier or regressor, and its calibration. */
+kfe_status kfe_i_exchange_predictor(kfe_i_exchange *x);
+/* The moments of the training data of x->model. */
+kfe_status kfe_i_exchange_moments(const kfe_i_exchange *x, kfe_i_moments *moments);
+
+#endif
