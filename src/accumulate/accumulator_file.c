@@ -159,6 +159,21 @@ static kfe_status exchange_rows(const kfe_i_exchange *x, double *rows)
     return status;
 }
 
+/* Sums over no rows have infinite extremes, which a file may not hold. */
+static kfe_status exchange_extremes(const kfe_i_exchange *x, kfe_i_sums *s)
+{
+    kfe_status status = KFE_OK;
+
+    if (s->rows > 0) {
+        KFE_TRY(exchange(x, "least", s->cols, &s->least));
+        KFE_TRY(exchange(x, "largest", s->cols, &s->largest));
+    } else if (!x->saves) {
+        KFE_TRY(kfe_i_sums_begin_extremes(s));
+    }
+cleanup:
+    return status;
+}
+
 static kfe_status exchange_sums(const kfe_i_exchange *x, int64_t classes, kfe_i_sums *s)
 {
     kfe_status status = KFE_OK;
@@ -168,8 +183,7 @@ static kfe_status exchange_sums(const kfe_i_exchange *x, int64_t classes, kfe_i_
     KFE_TRY(exchange_rows(x, &s->rows));
     KFE_TRY(exchange(x, "mean", d, &s->mean));
     KFE_TRY(exchange(x, "scatter", d * d, &s->scatter));
-    KFE_TRY(exchange(x, "least", d, &s->least));
-    KFE_TRY(exchange(x, "largest", d, &s->largest));
+    KFE_TRY(exchange_extremes(x, s));
     KFE_TRY(exchange(x, "class_rows", classes, &s->class_rows));
     KFE_TRY(exchange(x, "class_means", classes * d, &s->class_means));
     KFE_TRY(exchange(x, "target_mean", t, &s->target_mean));

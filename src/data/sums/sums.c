@@ -9,6 +9,20 @@
 
 #include "core/memory.h"
 
+kfe_status kfe_i_sums_begin_extremes(kfe_i_sums *sums)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(sums->ctx, sums->least, sums->cols);
+    KFE_ALLOC(sums->ctx, sums->largest, sums->cols);
+    for (int64_t j = 0; j < sums->cols; j++) {
+        sums->least[j] = (double)INFINITY;
+        sums->largest[j] = -(double)INFINITY;
+    }
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_sums_begin(kfe_context *ctx, int64_t cols, kfe_i_sums *out)
 {
     kfe_status status = KFE_OK;
@@ -18,12 +32,7 @@ kfe_status kfe_i_sums_begin(kfe_context *ctx, int64_t cols, kfe_i_sums *out)
     out->cols = cols;
     KFE_ALLOC_ZERO(ctx, out->mean, cols);
     KFE_ALLOC_ZERO(ctx, out->scatter, cols * cols);
-    KFE_ALLOC(ctx, out->least, cols);
-    KFE_ALLOC(ctx, out->largest, cols);
-    for (int64_t j = 0; j < cols; j++) {
-        out->least[j] = (double)INFINITY;
-        out->largest[j] = -(double)INFINITY;
-    }
+    KFE_TRY(kfe_i_sums_begin_extremes(out));
 cleanup:
     return status;
 }

@@ -42,6 +42,8 @@ typedef struct kfe_i_sums {
 
 /* Sums over no rows, of this many columns. Free them also after a failure. */
 kfe_status kfe_i_sums_begin(kfe_context *ctx, int64_t cols, kfe_i_sums *out);
+/* Allocates `least` and `largest` of `cols` columns, as those of no rows: ∞ and −∞. */
+kfe_status kfe_i_sums_begin_extremes(kfe_i_sums *sums);
 void kfe_i_sums_free(kfe_i_sums *sums);
 kfe_status kfe_i_sums_copy(const kfe_i_sums *sums, kfe_i_sums *out);
 /* The same with the memory of another context. */

@@ -114,6 +114,24 @@ cleanup:
     return status;
 }
 
+/* One name per column, or none at all. What is freed later is freed by the number of columns, so a list of another length is refused
+ * before its names are read. */
+static kfe_status exchange_column_names(kfe_i_document *d, int64_t cols, char ***names, const char *part)
+{
+    kfe_status status = KFE_OK;
+    int64_t count = cols;
+
+    if (!kfe_i_document_has(d, "column_names", *names != NULL))
+        return KFE_OK;
+    KFE_TRY(kfe_i_document_enter(d, "column_names", KFE_JSON_ARRAY));
+    kfe_i_document_count(d, &count);
+    KFE_TRY(kfe_i_check_sound(d->x, count == cols, part));
+    KFE_TRY(kfe_i_document_items(d, &count, names));
+    kfe_i_document_leave(d);
+cleanup:
+    return status;
+}
+
 static kfe_status exchange_view(kfe_i_exchange *x, kfe_i_document *d, int v)
 {
     kfe_status status = KFE_OK;
@@ -130,10 +148,7 @@ static kfe_status exchange_view(kfe_i_exchange *x, kfe_i_document *d, int v)
         view->scaler.kind = (kfe_i_scale_kind)kind;
     KFE_TRY(exchange_scaler(x, v, &view->scaler));
     KFE_TRY(exchange_fill_kind(d, &view->scaler));
-    int64_t names = view->cols;
-    if (kfe_i_document_has(d, "column_names", view->column_names != NULL))
-        KFE_TRY(kfe_i_document_names(d, "column_names", &names, &view->column_names));
-    KFE_TRY(kfe_i_check_sound(x, names == view->cols, "views"));
+    KFE_TRY(exchange_column_names(d, view->cols, &view->column_names, "views"));
     KFE_TRY(exchange_encoding(d, view));
     kfe_i_document_leave(d);
 cleanup:
@@ -190,10 +205,8 @@ static kfe_status exchange_division(const kfe_i_exchange *x)
     if (!x->saves)
         division->ctx = x->ctx;
     KFE_TRY(exchange_view_numbers(&d, division));
-    int64_t names = division->cols;
-    if (kfe_i_document_has(&d, "column_names", division->names != NULL))
-        KFE_TRY(kfe_i_document_names(&d, "column_names", &names, &division->names));
-    KFE_TRY(kfe_i_check_sound(x, names == division->cols && fits_views(x->model, division), "division"));
+    KFE_TRY(exchange_column_names(&d, division->cols, &division->names, "division"));
+    KFE_TRY(kfe_i_check_sound(x, fits_views(x->model, division), "division"));
 cleanup:
     return kfe_i_document_close(&d, status);
 }
