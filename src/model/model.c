@@ -67,10 +67,8 @@ void kfe_model_free(kfe_model *model)
     kfe_i_free(ctx, model->origin.version);
     kfe_i_free(ctx, model->learner);
     kfe_i_free(ctx, model->learner_params);
-    if (model->learner) {
-        kfe_i_predictor_free(&model->predictor);
-        kfe_i_calibration_free(&model->calibration);
-    }
+    kfe_i_predictor_free(&model->predictor);
+    kfe_i_calibration_free(&model->calibration);
     if (model->local)
         kfe_i_local_free(model->local);
     if (model->tree)

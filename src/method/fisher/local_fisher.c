@@ -135,11 +135,10 @@ static void find_widths(local_scatter *s, int64_t neighbours)
     }
 }
 
+/* Zero for equal points, whose term w_i·w_j·(f_i − f_j)(f_i − f_j)ᵀ is zero: heavy examples then leave no rounding error behind. */
 static double affinity(double squared, double widths)
 {
-    if (squared == 0)
-        return 1;
-    return widths > 0 ? exp(-squared / widths) : 0;
+    return squared > 0 && widths > 0 ? exp(-squared / widths) : 0;
 }
 
 /* class_local += F_Pᵀ(D_P F_P − A_P F) for one panel P of rows. */
