@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs all harnesses of a bundle (bundle.sh) at once, sixteen processes, each with a copy of its corpus.
+# Runs all harnesses of a bundle (bundle.sh) at once, each with a copy of its corpus.
 # usage: go.sh SECONDS OUTPUT_DIR     the last fifth of the time, at most 90 s, is for minimising the inputs found
 # Leaves summary.txt (executions, coverage, corpus by harness), findings.tar.gz (inputs that fail, with logs) and
 # corpus.tar.gz (new inputs that reach new code) in OUTPUT_DIR.
@@ -43,17 +43,16 @@ fuzz() {  # HARNESS INSTANCE SECONDS      restarts after a finding, at most 40 t
     done
 }
 
-lanes() {
-    local harness
-    for harness in csv libsvm model npy npz csr spec; do fuzz fuzz_$harness 1 "$fuzzing" & done
-    { fuzz fuzz_gzip 1 $((fuzzing / 2)); fuzz fuzz_split 1 $((fuzzing - fuzzing / 2)); } &
-    for harness in use fit plan search; do
-        fuzz fuzz_$harness 1 "$fuzzing" &
-        fuzz fuzz_$harness 2 "$fuzzing" &
+all_at_once() { # two processes for the harnesses that reach most code
+    local path name
+    for path in "$work"/bin/fuzz_*; do
+        name=${path##*/}
+        fuzz "$name" 1 "$fuzzing" &
+        [[ ! $name =~ ^fuzz_(use|fit|plan|search)$ ]] || fuzz "$name" 2 "$fuzzing" &
     done
     wait
 }
-lanes
+all_at_once
 
 merge() {  # HARNESS      keeps inputs that reach code which the bundle's corpus does not
     local short=${1#fuzz_}
@@ -84,7 +83,7 @@ summarise() {
             END { printf "%-12s %12d %8d %8d %8d %8d %8d\n", name, sum, cov, of, ft, corp, found }' \
             "$work"/logs/"$name"-[0-9]-*.log
     done
-    echo "16 processes, $fuzzing s each, leak check $([[ $leaks == 1 ]] && echo on || echo off)"
+    echo "$(nproc) processors, $fuzzing s each, leak check $([[ $leaks == 1 ]] && echo on || echo off)"
 }
 summarise > "$out/summary.txt"
 cat "$out/summary.txt"
