@@ -145,8 +145,8 @@ const char *kfe_i_method_kernel(const kfe_i_method *method);
                  1,                                                                                          \
                  KFE_INT_MAX,                                                                                \
                  "auto",                                                                                     \
-                 "number of features; auto: by cross-validation, up to 20 (from sums over rows, and where "  \
-                 "features explain nothing of the target: " otherwise ")"},                                  \
+                 .help = "number of features; auto: by cross-validation, up to 20 (from sums over rows, "    \
+                         "and where features explain nothing of the target: " otherwise ")"},                \
         .offset = offsetof(type, field), .named = "auto=0", .chosen = 1                                      \
     }
 
