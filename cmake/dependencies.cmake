@@ -17,9 +17,7 @@ if(NOT LAPACKE_LIBRARY) # OpenBLAS may contain LAPACKE, as it does in conda and 
   endif()
   set(LAPACKE_LIBRARY "" CACHE FILEPATH "LAPACKE, unless it is inside OpenBLAS" FORCE)
 endif()
-find_library(LIBSVM_LIBRARY svm REQUIRED)
-set(KFE_NEEDS OpenMP::OpenMP_C ${LAPACKE_LIBRARY} PkgConfig::OPENBLAS ${LIBSVM_LIBRARY}
-    ZLIB::ZLIB m)
+set(KFE_NEEDS OpenMP::OpenMP_C ${LAPACKE_LIBRARY} PkgConfig::OPENBLAS ZLIB::ZLIB m)
 
 # Our code uses SLEEF's functions for x86 only.
 if(KFE_WITH_SLEEF AND NOT KFE_PORTABLE AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

@@ -87,8 +87,8 @@ typedef void (*kfe_log_fn)(void *user, kfe_level level, const char *text);
 /* `total` is 0 if it is unknown. A search (kfe_cross_validate, kfe_compare) has one stage, "fit", which counts its
  * fits. Called from the thread that called the library. */
 typedef void (*kfe_progress_fn)(void *user, const char *stage, int64_t done, int64_t total);
-/* Returns nonzero to stop the running call with KFE_ECANCEL. Called often, but not while LAPACK factors a matrix or
- * LIBSVM or LIBLINEAR solve one problem, which may take seconds for thousands of examples. */
+/* Returns nonzero to stop the running call with KFE_ECANCEL. Called often, but not inside one call of LAPACK, which may
+ * take seconds for thousands of examples. */
 typedef int (*kfe_cancel_fn)(void *user);
 
 KFE_API kfe_status kfe_context_new(kfe_context **out);

@@ -43,24 +43,6 @@ build_openblas() {
     tell openblas $version $address LICENSE libopenblas
 }
 
-# Their makefiles make programs too; the libraries are a few files each.
-build_libsvm() {
-    local version=v332 address=https://github.com/cjlin1/libsvm
-    get libsvm $address $version
-    c++ -O3 -fPIC -shared -o "libsvm.$suffix" svm.cpp
-    mkdir -p "$prefix"/{lib,include/libsvm}
-    cp "libsvm.$suffix" "$prefix/lib" && cp svm.h "$prefix/include/libsvm"
-    tell libsvm $version $address COPYRIGHT libsvm
-}
-
-build_liblinear() {
-    local version=v248 address=https://github.com/cjlin1/liblinear
-    get liblinear $address $version
-    c++ -O3 -fPIC -shared -o "liblinear.$suffix" linear.cpp newton.cpp -L"$prefix/lib" -lopenblas
-    cp "liblinear.$suffix" "$prefix/lib" && cp linear.h "$prefix/include"
-    tell liblinear $version $address COPYRIGHT liblinear
-}
-
 build_sleef() {
     local version=3.6.1 address=https://github.com/shibatch/sleef
     get sleef $address $version
@@ -75,6 +57,4 @@ suffix=so
 [[ $(uname) != Darwin ]] || suffix=dylib
 install_packages
 build_openblas
-build_libsvm
-build_liblinear
 [[ $machine != x86_64 ]] || build_sleef

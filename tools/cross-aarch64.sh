@@ -16,8 +16,8 @@ for program in aarch64-linux-gnu-gcc qemu-aarch64-static; do
         { echo "$program is not installed: apt-get install gcc-aarch64-linux-gnu qemu-user-static" >&2; exit 1; }
 done
 
-packages=(libc6-dev libgcc-s1 libgomp1 libopenblas-openmp-dev liblapacke-dev libsvm-dev liblinear-dev libjansson-dev
-    zlib1g-dev liblzma-dev libzstd-dev libcmocka-dev)
+packages=(libc6-dev libgcc-s1 libgomp1 libopenblas-openmp-dev liblapacke-dev libjansson-dev zlib1g-dev
+    liblzma-dev libzstd-dev libcmocka-dev)
 
 # apt with a state of its own, which knows arm64 only.
 download() {

@@ -5,13 +5,14 @@
 set -euo pipefail
 
 packages=(gcc g++ make cmake ninja-build pkg-config libopenblas-openmp-dev libopenblas0-openmp liblapacke-dev
-    libsvm-dev liblinear-dev zlib1g-dev liblzma-dev libzstd-dev libsleef-dev)
+    zlib1g-dev liblzma-dev libzstd-dev libsleef-dev)
 # COMMAND=PACKAGE: what is used if it is there; another vendor's package may provide the command
 optional=(node=nodejs npm=npm mpicc=libopenmpi-dev)
 r_packages=() # of the R package, whose tests are skipped without R
 clang_version=$(command -v clang > /dev/null && clang -dumpversion | cut -d. -f1 || echo 14)
 if [[ ${1-} != --build ]]; then
-    packages+=(clang clang-tidy clang-format libomp-dev "libclang-rt-$clang_version-dev" libcmocka-dev libjansson-dev coinor-libclp-dev libsdp-dev
+    packages+=(clang clang-tidy clang-format libomp-dev "libclang-rt-$clang_version-dev" libcmocka-dev libjansson-dev coinor-libclp-dev
+        libsdp-dev liblinear-dev libsvm-dev
         binutils git valgrind
         python3 python3-venv python3-numpy python3-scipy python3-sklearn python3-pandas python3-pytest python3-hypothesis
         python3-matplotlib python3-sphinx python3-myst-parser furo groff-base)

@@ -234,7 +234,6 @@ class SVM(_Parameters):
         class_weights: str | Mapping[Any, float] = 'none',
         multiclass: str = 'ovo',
         stop: float = 0.001,
-        svm_cache: float = 200.0,
         svm_solver: str = 'smo',
     ) -> None: ...
 

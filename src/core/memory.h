@@ -11,7 +11,6 @@
  * beforehand (kfe_i_check_memory). What no plan foresaw fails when it is allocated, so that a call never takes much
  * more than the limit:
  *     in use ≤ limit + KFE_MEMORY_UNCOUNTED + KFE_MEMORY_SLACK.
- * Memory of other libraries (LIBSVM, LIBLINEAR) is not counted; their callers plan for it.
  */
 #define KFE_MEMORY_UNCOUNTED ((int64_t)8 << 20)
 #define KFE_MEMORY_SLACK ((int64_t)8 << 20)

@@ -6,12 +6,11 @@
  *     minimise ½‖w‖² + C·Σ max(0, |y_i − ⟨w, φ(x_i)⟩ + ρ| − epsilon).
  * The answer is Σ_i b_i κ(x_i, z) − ρ with few b_i ≠ 0; for the linear kernel w = Σ b_i x_i is formed.
  *
- * Two solvers: our own (svm_blocks.c), which is the default, and LIBSVM (svm_libsvm.c). Both are judged here, by the
- * violation of the optimality conditions and the duality gap (svm_dual.h), from values in double precision. Records: the
- * primal objective, the relative duality gap, and the violation.
+ * svm_blocks.c solves them. The answer is judged here, by the violation of the optimality conditions and the duality gap
+ * (svm_dual.h), from values in double precision. Records: the primal objective, the relative duality gap, and the violation.
  *
  * Cortes & Vapnik (1995); Chang & Lin, "LIBSVM: a library for support vector machines" (2011).
- * Time: O(n²) to O(n³) kernel values for each problem. Memory: the rows, the cache, and n × outputs.
+ * Time: O(n²) to O(n³) kernel values for each problem. Memory: rows of the kernel (blocks/), and n × outputs.
  */
 #include <math.h>
 #include <stdio.h>
@@ -39,10 +38,8 @@ static const kfe_i_param rows[] = {
                "several classes: one against one, one against the rest, or a chain"),
     KFE_REAL(kfe_i_svm_settings, stop, "stop", "1e-3", KFE_REAL_POSITIVE, KFE_REAL_MAX,
              "accepted violation of the optimality conditions"),
-    KFE_REAL(kfe_i_svm_settings, cache, "svm-cache", "200", 1, 1e9,
-             "megabytes for LIBSVM's cache of kernel rows"),
-    KFE_CHOICE(kfe_i_svm_settings, solver, "svm-solver", "smo", KFE_SVM_SOLVER_WORDS,
-               "kfe's own solver, or LIBSVM"),
+    KFE_CHOICE_NOW(kfe_i_svm_settings, solver, "svm-solver", "smo", "smo", "libsvm",
+                   "kfe's own solver; LIBSVM was another one"),
 };
 
 /* The job of the solvers, and the certificate of their answer. */
@@ -67,8 +64,6 @@ static kfe_status job_begin(kfe_context *ctx, kfe_i_svm_job *job)
     const kfe_i_target *target = job->target;
     int classes = target->task == KFE_TASK_CLASSES;
 
-    if (target->weights && job->settings->solver == KFE_SVM_LIBSVM)
-        KFE_FAIL(ctx, KFE_EUNSUPPORTED, "svm: LIBSVM takes no weights of examples; use {svm-solver=smo}");
     job->n = target->rows;
     job->decision = !classes ? KFE_DECIDE_VALUE
                              : kfe_i_multiclass_decision((kfe_i_multiclass)job->settings->multiclass,
@@ -144,7 +139,7 @@ static void certify_real(svm_job *job)
     }
 }
 
-/* Solvers measure on kernel values that are rounded differently; LIBSVM's are in single precision. */
+/* The solver may measure on kernel values in single precision, which are rounded differently. */
 #define ACCEPTED_EXCESS 10
 
 static void report(kfe_context *ctx, const svm_job *job, kfe_i_predictor *predictor)
@@ -180,44 +175,6 @@ static kfe_status certify(kfe_context *ctx, svm_job *job, kfe_i_predictor *predi
         KFE_TRY(
             kfe_i_multiclass_each(ctx, own->target, own->decision, own->class_weights, certify_binary, job));
     report(ctx, job, predictor);
-cleanup:
-    return status;
-}
-
-/* With more kernel values than this, computing a certificate of LIBSVM's answer would take too long. */
-#define AFFORDABLE_VALUES 1e8
-
-static kfe_status certify_on_features(kfe_context *ctx, svm_job *job, const kfe_i_table *features,
-                                      kfe_i_predictor *predictor)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_svm_job *own = &job->own;
-
-    if (!own->values) {
-        if (predictor->kind == KFE_PREDICTOR_EXPANSION &&
-            (double)predictor->rows * (double)own->n > AFFORDABLE_VALUES)
-            return KFE_OK;
-        KFE_ALLOC(ctx, own->values, own->n * own->outputs);
-        KFE_TRY(kfe_i_predictor_outputs(ctx, predictor, features, own->values));
-        for (int64_t i = 0; i < own->n * own->outputs; i++)
-            own->values[i] += own->offset[i % own->outputs];
-    }
-    KFE_TRY(certify(ctx, job, predictor));
-cleanup:
-    return status;
-}
-
-static kfe_status certify_on_gram(kfe_context *ctx, svm_job *job, const kfe_i_gram *gram,
-                                  kfe_i_predictor *predictor)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_svm_job *own = &job->own;
-
-    if (!own->values) {
-        KFE_ALLOC(ctx, own->values, own->n * own->outputs);
-        KFE_TRY(kfe_i_gram_times(gram, own->coefficients, own->outputs, own->values));
-    }
-    KFE_TRY(certify(ctx, job, predictor));
 cleanup:
     return status;
 }
@@ -359,27 +316,15 @@ cleanup:
 
 /* ---- fitting ---- */
 
-static kfe_status train_on_gram(kfe_context *ctx, kfe_i_svm_job *job, const kfe_i_gram *gram)
-{
-    if (job->settings->solver == KFE_SVM_LIBSVM)
-        return kfe_i_svm_train_libsvm(ctx, job, gram);
-    return kfe_i_svm_train_blocks(ctx, job, gram);
-}
-
 static kfe_status train_on_features(kfe_context *ctx, kfe_i_svm_job *job, const kfe_i_table *features,
                                     kfe_i_kernel *kernel)
 {
     kfe_status status = KFE_OK;
     kfe_i_kernel_list kernels = {ctx, kernel, 1, 1};
     kfe_i_gram *gram = NULL;
-    int done = 0;
 
-    if (job->settings->solver == KFE_SVM_LIBSVM)
-        KFE_TRY(kfe_i_svm_train_libsvm_features(ctx, job, features, kernel, &done));
-    if (!done) {
-        KFE_TRY(kfe_i_gram_open(ctx, &kernels, features, KFE_GRAM_AUTO, &gram));
-        KFE_TRY(train_on_gram(ctx, job, gram));
-    }
+    KFE_TRY(kfe_i_gram_open(ctx, &kernels, features, KFE_GRAM_AUTO, &gram));
+    KFE_TRY(kfe_i_svm_train_blocks(ctx, job, gram));
 cleanup:
     kfe_i_gram_free(gram);
     return status;
@@ -399,7 +344,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
     KFE_TRY(job_begin(ctx, &job.own));
     KFE_TRY(train_on_features(ctx, &job.own, features, &kernel));
     KFE_TRY(make_predictor(ctx, &job, features, &kernel, out));
-    KFE_TRY(certify_on_features(ctx, &job, features, out));
+    KFE_TRY(certify(ctx, &job, out));
 cleanup:
     job_free(ctx, &job);
     kfe_i_kernel_free(&kernel);
@@ -421,9 +366,9 @@ static kfe_status fit_gram(kfe_context *ctx, const kfe_i_gram *gram, const kfe_i
     KFE_TRY(job_begin(ctx, &job.own));
     int64_t n = job.own.n;
     int64_t outputs = job.own.outputs;
-    KFE_TRY(train_on_gram(ctx, &job.own, gram));
+    KFE_TRY(kfe_i_svm_train_blocks(ctx, &job.own, gram));
     KFE_TRY(begin_predictor(ctx, &job, KFE_PREDICTOR_DIRECT, outputs, n, 0, out));
-    KFE_TRY(certify_on_gram(ctx, &job, gram, out));
+    KFE_TRY(certify(ctx, &job, out));
     memcpy(out->weights, job.own.coefficients, (size_t)(n * outputs) * sizeof *out->weights);
     for (int64_t i = 0; i < n; i++)
         out->support_vectors += supports(&job, i);

@@ -2,6 +2,7 @@
 """Every command does its job."""
 import gzip
 import json
+import pathlib
 
 import numpy as np
 import pytest
@@ -241,3 +242,13 @@ def test_same_seed_same_bytes(kfe):
     for name in ("a.kfe", "b.kfe"):
         kfe.ok("fit", "-q", "-m", "koc", "--seed", 5, "--threads", 2, "rings.csv", "-o", name)
     assert kfe.path("a.kfe").read_bytes() == kfe.path("b.kfe").read_bytes()
+
+
+def test_models_by_solvers_that_are_gone_load(kfe):
+    """A model of kfe 0.1 by LIBSVM, and the rows that it was fitted on (tests/fuzz/make_seeds.sh)."""
+    model = pathlib.Path(__file__).parents[1] / "fuzz" / "corpus" / "use" / "kpca-svm.kfe"
+    kfe.write("three.csv", "1,0\n0,1\n2,2\n1,0.5\n0.5,1\n3,2\n")
+    assert "svm-solver=libsvm" in kfe.ok("info", model).out
+    assert kfe.ok("predict", "-q", model, "three.csv", "--label", "none").out.split()[1:] == list("abcabc")
+    kfe.refused("fit", "-m", "pca", "--learner", "svm", "--svm-solver", "libsvm", "three.csv", "-o", "m.kfe",
+                says="svm-solver no longer takes libsvm; leave it out: smo finds the same solution")

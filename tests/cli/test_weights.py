@@ -93,7 +93,6 @@ def test_cross_validation(tables):
     (["-m", "kfd", "--weight", "3", "--groups", "3", "w.npy"], "--groups and --weight both name column 3; a column is the group or"),
     (["-m", "kfd", "--weight", "6", "--label", "6", "w.npy"], "--weight names column 6, which is the label"),
     (["-m", "kfd", "--learner", "knn", "--weight", "n", "w.csv"], "learner knn takes no weights of examples; these do: svm"),
-    (["-m", "kfd", "--learner", "svm", "--svm-solver", "libsvm", "--weight", "n", "w.csv"], "LIBSVM takes no weights of examples; use --svm-solver smo"),
     (["-m", "kfd", "--weight", "1", "t.svm"], "are for dense tables"),
     (["-m", "kfd", "--task", "classify", "--class-weight", "1=1e300", "w.csv"], "class weights: 1e+300 and 1 are further apart than a factor of 1e+12"),
     (["-m", "koc", "--task", "classify", "--class-weight", "1=1e-300", "w.csv"], "class weights: 1 and 1e-300 are further apart than a factor of 1e+12"),

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A malloc for LD_PRELOAD that fails the n-th call from inside certain shared libraries, and counts their
- * calls and memory. Used by test_dependencies.py. Environment:
- *     KFE_FAIL_LIBRARIES   prefixes of library names, separated by commas: libsvm,libstdc++
+ * A malloc for LD_PRELOAD that fails the n-th call from inside certain shared libraries, and counts them.
+ * Used by test_dependencies.py. Environment:
+ *     KFE_FAIL_LIBRARIES   prefixes of library names, separated by commas: libopenblas,libblas
  *     KFE_FAIL_AT          the call that fails, from 1; 0: none
- *     KFE_FAIL_REPORT      file that gets "calls peak-bytes" at exit
- * In C++, operator new calls malloc from libstdc++, so name libstdc++ together with C++ libraries. For
- * glibc.
+ *     KFE_FAIL_REPORT      file that gets the number of calls at exit
+ * For glibc.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,12 +18,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_RANGES = 64, PLACES = 1 << 16 };
+enum { MOST_RANGES = 64 };
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
-extern void __libc_free(void *block);
 
 typedef struct range {
     uintptr_t begin, end;
@@ -34,13 +32,6 @@ static range ranges[MOST_RANGES];
 static int range_count;
 static long fail_at;
 static long calls;
-static size_t held, peak;
-
-/* The libraries' blocks, by address. */
-static struct {
-    void *block;
-    size_t size;
-} places[PLACES];
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 
 static void lock(void)
@@ -109,7 +100,7 @@ __attribute__((destructor)) static void end(void)
 
     if (file < 0)
         return;
-    int length = snprintf(text, sizeof text, "%ld %zu\n", calls, peak);
+    int length = snprintf(text, sizeof text, "%ld\n", calls);
     if (write(file, text, (size_t)length) != length)
         _exit(99);
     close(file);
@@ -129,88 +120,19 @@ static int fails(const void *caller)
     return now;
 }
 
-static void note(const void *caller, void *block, size_t size)
-{
-    if (!block || !is_inside(caller))
-        return;
-    lock();
-    for (size_t i = 0; i < PLACES; i++) {
-        size_t at = (((uintptr_t)block >> 4) + i) % PLACES;
-        if (!places[at].block) {
-            places[at].block = block;
-            places[at].size = size;
-            held += size;
-            peak = held > peak ? held : peak;
-            break;
-        }
-    }
-    unlock();
-}
-
-/* Entries after a removed one must still be found, so they are inserted again. */
-static void forget(void *block)
-{
-    if (range_count == 0 || !block)
-        return;
-    lock();
-    size_t at = ((uintptr_t)block >> 4) % PLACES;
-    while (places[at].block && places[at].block != block)
-        at = (at + 1) % PLACES;
-    if (places[at].block) {
-        held -= places[at].size;
-        places[at].block = NULL;
-        for (size_t next = (at + 1) % PLACES; places[next].block; next = (next + 1) % PLACES) {
-            void *moved = places[next].block;
-            size_t size = places[next].size;
-            places[next].block = NULL;
-            size_t to = ((uintptr_t)moved >> 4) % PLACES;
-            while (places[to].block)
-                to = (to + 1) % PLACES;
-            places[to].block = moved;
-            places[to].size = size;
-        }
-    }
-    unlock();
-}
-
 /* ---- the functions ---- */
 
 void *malloc(size_t size)
 {
-    const void *caller = __builtin_return_address(0);
-
-    if (fails(caller))
-        return NULL;
-    void *block = __libc_malloc(size);
-    note(caller, block, size);
-    return block;
+    return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
 }
 
 void *calloc(size_t count, size_t size)
 {
-    const void *caller = __builtin_return_address(0);
-
-    if (fails(caller))
-        return NULL;
-    void *block = __libc_calloc(count, size);
-    note(caller, block, count * size);
-    return block;
+    return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
 }
 
 void *realloc(void *old, size_t size)
 {
-    const void *caller = __builtin_return_address(0);
-
-    if (fails(caller))
-        return NULL;
-    forget(old);
-    void *block = __libc_realloc(old, size);
-    note(caller, block, size);
-    return block;
-}
-
-void free(void *block)
-{
-    forget(block);
-    __libc_free(block);
+    return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(old, size);
 }

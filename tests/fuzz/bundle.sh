@@ -19,7 +19,7 @@ done | awk '/=> \// { print $3 } /^\t\/lib64/ { print $1 }' | sort -u | while re
 done
 strip "$pack"/lib/*.so* 2> /dev/null || true
 cp -r "$here"/corpus/. "$pack/corpus"
-tar -C "$pack" -czf "$out/fuzz.tgz" .
+tar -C "$pack" -cf - . | xz --lzma2=preset=3,dict=192MiB > "$out/fuzz.tar.xz" # the harnesses share most of their code
 cp "$here/go.sh" "$out/go.sh"
 git -C "$here" log -1 --format='%h %s' > "$out/version.txt"
 du -sh "$out"

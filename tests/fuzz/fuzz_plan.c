@@ -293,10 +293,3 @@ size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t most, unsigne
     json_decref(root);
     return written ? written : LLVMFuzzerMutate(bytes, size, most);
 }
-
-/* A sanitizer asks for this. LIBSVM keeps some vectors by plain pointers, which are lost when a fit is cancelled. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libsvm.so\nleak:libstdc++.so\n";
-}

@@ -154,10 +154,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     kfe_context_free(ctx);
     return 0;
 }
-
-/* A sanitizer asks for this. LIBSVM keeps some vectors by plain pointers, which are lost when a fit is cancelled. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libsvm.so\nleak:libstdc++.so\n";
-}

@@ -9,7 +9,7 @@ here=$(cd "$(dirname "$0")" && pwd) total=${1:?usage: go.sh SECONDS OUTPUT_DIR}
 mkdir -p "${2:?}"
 out=$(cd "$2" && pwd)
 work=$(mktemp -d)
-tar -C "$work" -xzf "$here/fuzz.tgz"
+tar -C "$work" -xJf "$here/fuzz.tar.xz"
 mkdir -p "$work/found" "$work/logs" "$work/live" "$work/new" "$work/tmp"
 saving=$((total / 5 < 90 ? total / 5 : 90))
 fuzzing=$((total - saving))

@@ -351,7 +351,6 @@ static void test_failing_allocations(void **state)
         {"svm", "class-weights=balanced", 0, 0, 0, NULL},
         {"svm", "learner-kernel=rbf:gamma=1", 1, 0, 0, NULL},
         {"svm", "learner-kernel=laplacian:gamma=1,class-weights=c0:2", 0, 0, 0, NULL},
-        {"svm", "learner-kernel=rbf:gamma=1,svm-solver=smo", 0, 0, 0, NULL},
         {"linear-svm", "class-weights=balanced", 0, 0, 0, NULL},
     };
     problem p = make_problem(*state, 12, 0);

@@ -180,7 +180,6 @@ static void test_every_kind_of_predictor(void **state)
                                            {"svm", "multiclass=chain"},
                                            {"svm", "learner-kernel=rbf:gamma=scale"},
                                            {"svm", "learner-kernel=poly:degree=2"},
-                                           {"svm", "svm-solver=smo"},
                                            {"linear-svm", "multiclass=chain,bias=no"},
                                            {"linear-svm", "multiclass=ovo,class-weights=balanced"},
                                            {"ls", "l2=0.5"}};

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fits with several kernels, and the optimum of SVMs by LIBSVM, for the tests of the mkl and joint methods. */
+/* Fits with several kernels, for the tests of the mkl and joint methods. */
 #include "support/mkl.h"
 #include "support/sweep.h"
 
 #include <math.h>
 
-#include "learn/smo/smo.h"
 #include "model/model.h"
 
 kfe_status support_request_fit(kfe_context *ctx, const support_request *request, const kfe_data *train,
@@ -138,39 +137,6 @@ void support_check_iterations_do_not_allocate(const support_request *few, const 
     longer.params = many;
     assert_int_equal(support_count_allocations(fit_once, &cases[0]),
                      support_count_allocations(fit_once, &cases[1]));
-}
-
-double support_svms_optimum(kfe_context *ctx, int64_t n, const double *k, const int *class_of, int classes,
-                            double c, double *a)
-{
-    int svms = classes == 2 ? 1 : classes;
-    int64_t *index = malloc((size_t)n * sizeof *index);
-    double *arrays = malloc((size_t)(3 * n) * sizeof *arrays);
-    kfe_i_gram *gram = NULL;
-    double optimum = 0;
-
-    for (int64_t i = 0; i < n; i++) {
-        index[i] = i;
-        arrays[i] = c;
-    }
-    assert_ok(ctx, kfe_i_gram_subset(ctx, n, k, index, n, &gram));
-    for (int g = 0; g < svms; g++) {
-        kfe_i_smo_problem problem = {.gram = gram, .sign = arrays + n, .upper = arrays};
-        kfe_i_smo_options options = {.tolerance = 1e-8, .shrinking = 1};
-        kfe_i_smo_result result = {0};
-        for (int64_t i = 0; i < n; i++) {
-            arrays[n + i] = class_of[i] == g ? 1 : -1;
-            arrays[2 * n + i] = 0;
-        }
-        assert_ok(ctx, kfe_i_smo_solve(ctx, &problem, &options, arrays + 2 * n, &result));
-        optimum -= result.objective;
-        for (int64_t i = 0; a && i < n; i++)
-            a[i * svms + g] = arrays[n + i] * arrays[2 * n + i];
-    }
-    kfe_i_gram_free(gram);
-    free(index);
-    free(arrays);
-    return optimum;
 }
 
 double support_svms_cost(kfe_context *ctx, const kfe_model *model, const kfe_data *train, const int *class_of,

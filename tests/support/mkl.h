@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fit methods with several kernels or with SVMs of their own, and compute the optimum of SVMs by LIBSVM. */
+/* Fit methods with several kernels or with SVMs of their own. */
 #ifndef KFE_TESTS_SUPPORT_MKL_H
 #define KFE_TESTS_SUPPORT_MKL_H
 
@@ -30,10 +30,6 @@ void support_check_memory_of_all(size_t count, const support_request *requests);
  * `few`. */
 void support_check_iterations_do_not_allocate(const support_request *few, const char *many, int64_t rows,
                                               int64_t cols, const double *x, const int *class_of);
-/* The optimum of Σ eᵀα − ½aᵀKa over the SVMs that separate each class from the rest (two classes: one SVM). Writes a (n × SVMs)
- * unless it is NULL. */
-double support_svms_optimum(kfe_context *ctx, int64_t n, const double *k, const int *class_of, int classes,
-                            double c, double *a);
 /* The cost of the model's own linear SVMs on its features of the training data: Σ ½|w|² + C·hinge. */
 double support_svms_cost(kfe_context *ctx, const kfe_model *model, const kfe_data *train, const int *class_of,
                          double c);

@@ -2,7 +2,6 @@
 /* SVM duals with known kernels, and checks of optimality, for the tests of the solver. */
 #include "support/smo.h"
 
-#include <libsvm/svm.h>
 #include <math.h>
 
 #include "support/fit.h"
@@ -126,7 +125,7 @@ kfe_i_smo_result smo_solve(kfe_context *ctx, smo_problem *p, double tolerance, i
 
 /* ---- optimality of given coefficients ---- */
 
-static double decision(const smo_problem *p, const double *alpha, int64_t i)
+double smo_value_of(const smo_problem *p, const double *alpha, int64_t i)
 {
     double sum = 0;
 
@@ -140,7 +139,7 @@ double smo_objective_of(const smo_problem *p, const double *alpha)
     double sum = 0;
 
     for (int64_t i = 0; i < p->n; i++)
-        sum += alpha[i] * (p->sign[i] * decision(p, alpha, i) / 2 - 1);
+        sum += alpha[i] * (p->sign[i] * smo_value_of(p, alpha, i) / 2 - 1);
     return sum;
 }
 
@@ -150,7 +149,7 @@ double smo_violation_of(const smo_problem *p, const double *alpha)
     double lowest = INFINITY;
 
     for (int64_t i = 0; i < p->n; i++) {
-        double slope = p->sign[i] - decision(p, alpha, i);
+        double slope = p->sign[i] - smo_value_of(p, alpha, i);
         int grows = alpha[i] < p->upper[i];
         int falls = alpha[i] > 0;
         if (p->sign[i] > 0 ? grows : falls)
@@ -214,76 +213,4 @@ void smo_assert_solved(const smo_problem *p, const kfe_i_smo_result *result, dou
     assert_below(fabs(smo_violation_of(p, p->alpha) - result->violation), rounding);
     assert_below(fabs(smo_objective_of(p, p->alpha) - result->objective),
                  rounding * fmax(1, smo_total(p->n, p->alpha)));
-}
-
-/* ---- against LIBSVM ---- */
-
-static void say_nothing(const char *text)
-{
-    (void)text;
-}
-
-static struct svm_node **libsvm_rows(const smo_problem *p)
-{
-    struct svm_node **rows = malloc((size_t)p->n * sizeof *rows);
-
-    assert_non_null(rows);
-    for (int64_t i = 0; i < p->n; i++) {
-        rows[i] = malloc((size_t)(p->n + 2) * sizeof **rows);
-        assert_non_null(rows[i]);
-        rows[i][0] = (struct svm_node){0, (double)(i + 1)};
-        for (int64_t j = 0; j < p->n; j++)
-            rows[i][j + 1] = (struct svm_node){(int)j + 1, p->kernel[i * p->n + j]};
-        rows[i][p->n + 1].index = -1;
-    }
-    return rows;
-}
-
-static void libsvm_solve(const smo_problem *p, double positive, double negative, double tolerance,
-                         double *alpha, double *offset)
-{
-    int labels[] = {1, -1};
-    double weights[] = {positive, negative};
-    struct svm_parameter parameter = {.svm_type = C_SVC,
-                                      .kernel_type = PRECOMPUTED,
-                                      .cache_size = 100,
-                                      .eps = tolerance,
-                                      .C = 1,
-                                      .nr_weight = 2,
-                                      .weight_label = labels,
-                                      .weight = weights,
-                                      .shrinking = 1};
-    struct svm_node **rows = libsvm_rows(p);
-    struct svm_problem libsvm = {(int)p->n, p->sign, rows};
-
-    svm_set_print_string_function(say_nothing);
-    struct svm_model *model = svm_train(&libsvm, &parameter);
-    memset(alpha, 0, (size_t)p->n * sizeof *alpha);
-    for (int k = 0; k < model->l; k++)
-        alpha[model->sv_indices[k] - 1] = fabs(model->sv_coef[0][k]);
-    *offset = model->rho[0];
-    svm_free_and_destroy_model(&model);
-    for (int64_t i = 0; i < p->n; i++)
-        free(rows[i]);
-    free(rows);
-}
-
-void smo_assert_equals_libsvm(const smo_problem *p, const kfe_i_smo_result *result, double positive,
-                              double negative, double tolerance)
-{
-    double *theirs = smo_zeros(p->n);
-    double offset = 0;
-    double farthest = 0;
-    double largest = 1;
-
-    libsvm_solve(p, positive, negative, tolerance, theirs, &offset);
-    double expected = smo_objective_of(p, theirs);
-    assert_below(fabs(result->objective - expected), 1e-6 * fabs(expected));
-    for (int64_t i = 0; i < p->n; i++) {
-        double ours = decision(p, p->alpha, i) - result->offset;
-        farthest = fmax(farthest, fabs(ours - decision(p, theirs, i) + offset));
-        largest = fmax(largest, fabs(ours));
-    }
-    assert_below(farthest, 1e-4 * largest);
-    free(theirs);
 }

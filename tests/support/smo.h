@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Make SVM problems for the SMO solver, certify a solution from the explicit kernel matrix, and compare it
- * with LIBSVM's. */
+/* Make SVM problems for the SMO solver, and certify a solution from the explicit kernel matrix. */
 #ifndef KFE_TESTS_SUPPORT_SMO_H
 #define KFE_TESTS_SUPPORT_SMO_H
 
@@ -38,6 +37,8 @@ kfe_status smo_solve_on(kfe_context *ctx, smo_problem *p, const kfe_i_gram *gram
 kfe_i_smo_result smo_solve(kfe_context *ctx, smo_problem *p, double tolerance, int shrinking);
 
 double smo_total(int64_t n, const double *values);
+/* The decision value of example i without the offset. */
+double smo_value_of(const smo_problem *p, const double *alpha, int64_t i);
 double smo_objective_of(const smo_problem *p, const double *alpha);
 /* The largest violation of the optimality conditions over pairs that can move along the constraint. */
 double smo_violation_of(const smo_problem *p, const double *alpha);
@@ -47,8 +48,5 @@ double smo_duality_gap_of(const smo_problem *p, const double *alpha, double offs
 double smo_rounding_of(const smo_problem *p);
 void smo_assert_feasible(const smo_problem *p, int64_t iterations);
 void smo_assert_solved(const smo_problem *p, const kfe_i_smo_result *result, double tolerance);
-/* Compares the objective and the decision values. */
-void smo_assert_equals_libsvm(const smo_problem *p, const kfe_i_smo_result *result, double positive,
-                              double negative, double tolerance);
 
 #endif

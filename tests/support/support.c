@@ -111,10 +111,3 @@ const char *support_log(void)
     log_text[0] = '\0';
     return taken;
 }
-
-/* A sanitizer asks for this. LIBSVM keeps some vectors by plain pointers, which are lost when a fit is cancelled. */
-__attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libsvm.so\nleak:libstdc++.so\n";
-}

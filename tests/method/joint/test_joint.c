@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "model/model.h"
+#include "oracles/libsvm.h"
 #include "support/sample.h"
 #include "support/tolerance.h"
 
@@ -76,7 +77,7 @@ static void test_the_bounds_meet_in_the_saddle_point(void **state)
         for (int m = 0; m < 2; m++) {
             kfe_model *model = support_fit(ctx, methods[m], tight[m], KERNEL, p.data);
             double *k = limit_kernel(&p, m);
-            double expected = support_svms_optimum(ctx, ROWS, k, p.class_of, classes, 2, NULL);
+            double expected = oracle_svms_optimum(ROWS, k, p.class_of, classes, 2, NULL);
             check_bounds(model);
             assert_true(support_number(model, "objective") >= expected * (1 - 1e-6));
             assert_below(support_number(model, "objective"), expected * (1 + 1e-3));

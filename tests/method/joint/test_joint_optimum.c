@@ -11,6 +11,7 @@
 #include "method/joint/joint.h"
 #include "method/mkl/svm_weights.h"
 #include "model/model.h"
+#include "oracles/libsvm.h"
 #include "support/sample.h"
 
 enum { ROWS = 36, COLS = 3, CLASSES = 3 };
@@ -60,7 +61,7 @@ static void check_optimum(kfe_context *ctx, const support_sample *p, int m, doub
     snprintf(params, sizeof params, "%s=%g,svm-C=%g,settled=1e-5", ridges[m], ridge, c);
     kfe_model *model = support_fit(ctx, methods[m], params, KERNEL, p->data);
     double *k = closed_form_kernel(p->k[0], ridge, m);
-    double optimum = support_svms_optimum(ctx, ROWS, k, p->class_of, CLASSES, c, NULL);
+    double optimum = oracle_svms_optimum(ROWS, k, p->class_of, CLASSES, c, NULL);
     double cost = support_svms_cost(ctx, model, p->data, p->class_of, c);
     double objective = support_number(model, "objective");
 

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "method/joint/slmc.h"
 #include "model/model.h"
+#include "oracles/libsvm.h"
 
 enum { ROWS = 32, COLS = 3, CLASSES = 3, POINTS = 4 };
 
@@ -109,7 +110,7 @@ static void test_value_is_the_optimum_on_the_subspace_kernel(void **state)
     for (int64_t i = 0; i < ROWS; i++)
         for (int64_t j = 0; j < i; j++)
             k[i * ROWS + j] = k[j * ROWS + i] = (k[i * ROWS + j] + k[j * ROWS + i]) / 2;
-    double expected = support_svms_optimum(ctx, ROWS, k, p.class_of, CLASSES, 2, NULL);
+    double expected = oracle_svms_optimum(ROWS, k, p.class_of, CLASSES, 2, NULL);
     assert_below(fabs(value - expected), 1e-5 * expected);
     free(inner);
     free(psi);
@@ -128,7 +129,7 @@ static void test_all_examples_give_the_plain_svm(void **state)
     kfe_context *ctx = *state;
     support_sample p = make_problem(ctx);
     double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.3);
-    double expected = support_svms_optimum(ctx, ROWS, k, p.class_of, CLASSES, 2, NULL);
+    double expected = oracle_svms_optimum(ROWS, k, p.class_of, CLASSES, 2, NULL);
     kfe_model *model = support_fit(ctx, "slmc", "dim=32,init=random,max-iter=0,svm-C=2,svm-stop=1e-8",
                                    "rbf:gamma=0.3", p.data);
 
@@ -152,7 +153,7 @@ static void test_the_bound_is_below_the_plain_svm(void **state)
     double *k = support_rbf(ROWS, p.x, ROWS, p.x, COLS, 0.3);
 
     for (int i = 0; i < 3; i++) {
-        double optimum = support_svms_optimum(ctx, ROWS, k, p.class_of, CLASSES, c[i], NULL);
+        double optimum = oracle_svms_optimum(ROWS, k, p.class_of, CLASSES, c[i], NULL);
         kfe_model *model = support_fit(ctx, "slmc", params[i], "rbf:gamma=0.3", p.data);
         int64_t count = 0;
         const double *values = kfe_model_record(model, "objective", &count);

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "oracles/libsvm.h"
 #include "support/mkl.h"
 #include "support/tolerance.h"
 
@@ -213,7 +214,7 @@ static void test_value_is_the_optimum_on_the_localized_kernel(void **state)
             k[i * ROWS + j] = entry(&s, i, j);
             assert_below(fabs(k[i * ROWS + j] - s.p.now.matrix.values[i * ROWS + j]), 1e-12);
         }
-    double expected = support_svms_optimum(ctx, ROWS, k, s.class_of, 3, 2, NULL);
+    double expected = oracle_svms_optimum(ROWS, k, s.class_of, 3, 2, NULL);
     for (int i = 0; i < 6; i++)
         expected += 0.5 * 0.3 * pow(s.parameters[s.p.at.weights + i], 2);
     assert_below(fabs(value_at(&s, KFE_LOCAL_GATE_MAP) - expected), 1e-6 * expected);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "oracles/libsvm.h"
 #include "support/mkl.h"
 
 enum { ROWS = 36, COLS = 4, OTHER = 3 };
@@ -61,7 +62,7 @@ static void test_one_view_and_all_its_dimensions_is_the_plain_svm(void **state)
             open_scene(ctx, classes, 1, &s);
             double *matrix =
                 k == 0 ? linear_kernel(s.x, ROWS, COLS) : support_rbf(ROWS, s.x, ROWS, s.x, COLS, 0.3);
-            double expected = support_svms_optimum(ctx, ROWS, matrix, s.class_of, classes, 3, NULL);
+            double expected = oracle_svms_optimum(ROWS, matrix, s.class_of, classes, 3, NULL);
             assert_ok(ctx, support_views_kernel(&s.views, 0, kernels[k]));
             assert_ok(ctx,
                       support_local_fit(&s.views, "sldr", "local-dim=4,svm-C=3,svm-stop=1e-8", &solution));
@@ -94,7 +95,7 @@ static void test_constant_gate_is_the_sum_of_kernels(void **state)
     double *rbf = support_rbf(ROWS, s.y, ROWS, s.y, OTHER, 0.4);
     for (int i = 0; i < ROWS * ROWS; i++)
         sum[i] = (2 * sum[i] + rbf[i]) / 9;
-    double expected = support_svms_optimum(ctx, ROWS, sum, s.class_of, 3, 1, NULL);
+    double expected = oracle_svms_optimum(ROWS, sum, s.class_of, 3, 1, NULL);
     assert_ok(ctx, support_local_fit(&s.views, "lmkl", "gate=nothing,max-iter=0,svm-stop=1e-8", &solution));
     assert_below(fabs(support_local_objective(&solution) - expected), 1e-6 * expected);
     support_local_check_gap(&s.views, &solution, s.class_of, 1, 1e-4);

@@ -245,7 +245,7 @@ static void test_constant_gate_is_an_svm_on_the_sum(void **state)
     scene_close(&s);
 }
 
-static void test_mkl_is_libsvm_on_the_weighted_sum(void **state)
+static void test_mkl_is_the_svm_on_the_weighted_sum(void **state)
 {
     kfe_context *ctx = *state;
     scene s = scene_clouds(ctx, 60, 2);
@@ -261,8 +261,7 @@ static void test_mkl_is_libsvm_on_the_weighted_sum(void **state)
     for (int i = 0; i < 60 * 60; i++)
         sum[i] = weights[0] * sum[i] + weights[1] * other[i];
     kfe_data *matrix = support_dense(ctx, 60, 60, sum, s.class_of);
-    kfe_model *plain =
-        scene_fit(ctx, "none", NULL, "precomputed", "svm", "stop=1e-8,svm-solver=libsvm", matrix);
+    kfe_model *plain = scene_fit(ctx, "none", NULL, "precomputed", "svm", "stop=1e-8", matrix);
     assert_same_scores(ctx, plain, matrix, mkl, s.data, 1e-4);
     kfe_model_free(plain);
     kfe_model_free(mkl);
@@ -438,7 +437,7 @@ int main(void)
         with_context(test_noise_is_switched_off),
         with_context(test_one_view_is_the_plain_svm),
         with_context(test_constant_gate_is_an_svm_on_the_sum),
-        with_context(test_mkl_is_libsvm_on_the_weighted_sum),
+        with_context(test_mkl_is_the_svm_on_the_weighted_sum),
         with_context(test_the_objective_never_rises),
         with_context(test_seeds_and_restarts),
         with_context(test_saved_models_are_the_same),
