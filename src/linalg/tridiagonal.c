@@ -43,6 +43,7 @@ void kfe_i_tridiagonal_free(kfe_i_tridiagonal *t)
 {
     kfe_i_free(t->ctx, t->diagonal);
     kfe_i_free(t->ctx, t->beside);
+    t->diagonal = t->beside = NULL;
 }
 
 int kfe_i_tridiagonal_factor(const kfe_i_tridiagonal *t, double shift, double *pivots, double *ratios)

@@ -258,6 +258,12 @@ static void save_again(kfe_context *ctx, const kfe_model *model, const kfe_data 
     kfe_string_free(ctx, bytes);
 }
 
+static int has_large_points(const kfe_model *model, const kfe_i_table *support)
+{
+    return support->kind == KFE_TABLE_TEXT ||
+           kfe_i_table_find_beyond(model->ctx, support, 100, &(int64_t){0}, &(int64_t){0});
+}
+
 /* The largest number that enters a feature if all numbers of the model are near 1 or zero; otherwise 0. */
 static double magnitude(const kfe_model *model)
 {
@@ -268,16 +274,17 @@ static double magnitude(const kfe_model *model)
     for (int64_t i = 0; i < model->dim; i++)
         sum += model->offset ? fabs(model->offset[i]) : 0;
     for (int v = 0; v < model->view_count; v++) {
-        const kfe_i_table *support = &model->views[v].support;
         const kfe_i_scaler *scaler = &model->views[v].scaler;
-        if (support->kind == KFE_TABLE_TEXT ||
-            kfe_i_table_find_beyond(model->ctx, support, 100, &(int64_t){0}, &(int64_t){0}))
+        if (has_large_points(model, &model->views[v].support))
             return 0;
         for (int64_t j = 0; j < scaler->cols; j++)
             if ((scaler->shift && !(fabs(scaler->shift[j]) <= 100)) ||
                 (scaler->factor && !(fabs(scaler->factor[j]) <= 100)))
                 return 0;
     }
+    for (int64_t l = 0; model->tree && l <= model->tree->node_count; l++)
+        if (has_large_points(model, &model->tree->leaves[l].support))
+            return 0;
     return sum <= 1e6 ? sum : 0;
 }
 

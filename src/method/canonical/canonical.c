@@ -100,6 +100,8 @@ static kfe_status choose_landmarks(canonical *c)
     KFE_TRY(kfe_i_gram_open(c->ctx, &scaled, c->source->views, KFE_GRAM_AUTO, &sum));
     KFE_TAKE(&c->memory, c->landmarks, plan.count);
     KFE_TRY(kfe_i_landmarks_choose(sum, &plan, c->landmarks, &c->landmark_count));
+    if (c->landmark_count == 0) /* all kernels are zero */
+        c->landmarks = NULL;
 cleanup:
     kfe_i_gram_free(sum);
     kfe_i_kernel_list_free(&scaled);

@@ -26,12 +26,11 @@ static kfe_status exchange_categories(kfe_i_document *d, const kfe_i_model_view 
     KFE_TRY(kfe_i_document_text(d, "name", 1, &c->name));
     KFE_TRY(kfe_i_document_names(d, "categories", &c->count, &c->words));
     kfe_i_document_leave(d);
-    if (!d->x->saves)
-        c->column = column - 1;
     KFE_TRY(kfe_i_check_sound(d->x, are_sorted(c), "categories"));
     KFE_TRY(kfe_i_check_sound(
         d->x, column >= 1 && column <= view->cols && (c->name != NULL) == (view->column_names != NULL),
         "encoded columns"));
+    c->column = column - 1;
 cleanup:
     return status;
 }
