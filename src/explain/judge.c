@@ -105,6 +105,17 @@ cleanup:
     return status;
 }
 
+/* Predicts without showing progress: whoever judges again and again shows how many times are left. */
+static kfe_status predict_quietly(const kfe_i_judging *j)
+{
+    kfe_progress_fn shown = j->ctx->progress;
+
+    j->ctx->progress = NULL;
+    kfe_status status = kfe_i_model_outputs(j->ctx, j->model, j->data, j->outputs);
+    j->ctx->progress = shown;
+    return status;
+}
+
 kfe_status kfe_i_judge(kfe_i_judging *j, double *out)
 {
     kfe_status status = KFE_OK;
@@ -112,7 +123,7 @@ kfe_status kfe_i_judge(kfe_i_judging *j, double *out)
     kfe_i_outcome outcome = {
         .task = target->task, .rows = target->rows, .positive = -1, .weights = target->weights};
 
-    KFE_TRY(kfe_i_model_outputs(j->ctx, j->model, j->data, j->outputs));
+    KFE_TRY(predict_quietly(j));
     if (outcome.task == KFE_TASK_CLASSES) {
         KFE_TRY(judge_classes(j, &outcome));
     } else {
