@@ -51,7 +51,7 @@ static const kfe_i_param rows[] = {
     KFE_INT_OR(
         skfe_settings, max_iter, "max-iter", "auto", 0, 1000000, "auto", "auto=-1",
         "iterations of a search at most; more fit the training examples more closely; auto: 64, unless "
-        "held-out training examples speak for another number up to 256 (not with weights of examples)"),
+        "held-out training examples speak for another number up to 256"),
     KFE_REAL(skfe_settings, tolerance, "tolerance", "1e-06", 1e-15, 1,
              "stop when the slope is this share of the steepest one met"),
     KFE_REAL(skfe_settings, c, "margin-C", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,
@@ -123,10 +123,6 @@ static kfe_status choose_iterations(skfe_state *s, int64_t *out)
     *out = set->max_iter;
     if (set->max_iter != ITERATIONS_AUTO)
         return KFE_OK;
-    if (s->source->target->weights) { /* margins of held-out rows know no weights */
-        *out = KFE_STOPPING_USUAL;
-        return KFE_OK;
-    }
     KFE_TRY(kfe_i_choose_stopping(s->ctx, &inputs, &s->stopping));
     *out = s->stopping.iterations;
     kfe_i_log(s->ctx, KFE_LOG_INFO, "skfe: %lld iterations, chosen on %lld held-out examples",

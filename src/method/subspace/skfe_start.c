@@ -10,6 +10,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
+#include "data/rows/distinct.h"
 #include "kernel/expansion.h"
 #include "linalg/basis.h"
 #include "linalg/linalg.h"
@@ -138,16 +139,23 @@ cleanup:
 
 /* ---- random and principal directions ---- */
 
-static kfe_status random_directions(kfe_context *ctx, const kfe_i_gram *gram, int64_t dim, uint64_t draw,
-                                    candidates *out)
+/* Coefficients that the content of the examples decides, by the roots of their weights. */
+static kfe_status random_directions(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_gram *gram,
+                                    int64_t dim, uint64_t draw, candidates *out)
 {
     kfe_status status = KFE_OK;
+    const kfe_i_target *target = source->target;
     kfe_i_rng rng;
 
     KFE_TRY(allocate(ctx, gram->size, dim, out));
     kfe_i_rng_init(&rng, kfe_context_seed(ctx) + draw, KFE_STREAM_SUBSPACE);
-    for (int64_t i = 0; i < gram->size * dim; i++)
-        out->w[i] = kfe_i_rng_normal(&rng);
+    for (int64_t j = 0; j < dim; j++) {
+        uint64_t salt = kfe_i_rng_bits(&rng);
+        for (int64_t i = 0; i < gram->size; i++)
+            out->w[i * dim + j] =
+                sqrt(kfe_i_weight_of(target, i)) *
+                (target->keys ? kfe_i_key_normal(&target->keys[i], salt) : kfe_i_rng_normal(&rng));
+    }
     KFE_TRY(kfe_i_gram_times(gram, out->w, dim, out->image));
 cleanup:
     return status;
@@ -242,7 +250,7 @@ kfe_status kfe_i_start_subspace(kfe_context *ctx, const kfe_i_fit_source *source
     KFE_TRY(kfe_i_span_begin(ctx, gram->size, dim, &span));
     KFE_TRY(kfe_i_gram_rounding(gram, &span.rounding));
     if (start == KFE_START_RANDOM)
-        KFE_TRY(random_directions(ctx, gram, dim, draw, &first));
+        KFE_TRY(random_directions(ctx, source, gram, dim, draw, &first));
     else
         KFE_TRY(by_method(ctx, source, gram, start, dim, &first));
     KFE_TRY(add_candidates(ctx, source, gram, &first, &span));

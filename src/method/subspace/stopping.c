@@ -8,6 +8,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
+#include "data/rows/distinct.h"
 
 enum {
     PARTS = 5,
@@ -22,15 +23,16 @@ enum {
 /* A mean margin this many standard errors below the largest one counts as equally good. */
 #define EQUALLY_GOOD 0.5
 
-/* The examples that take part, and to which part each was dealt. */
+/* The examples that take part, and to which part each was dealt. Rows of equal content and class are one example. */
 typedef struct sample {
     kfe_context *ctx;
     int64_t count;
-    int64_t *rows; /* of the source, rising */
+    int64_t *rows; /* of the source, in an order that their content decides */
+    double *roots; /* of the weights of the examples; NULL: all weigh 1 */
     double *matrix;
-    kfe_i_target target;
-    int64_t *order; /* the examples by class and mean kernel value */
-    int *part;      /* −1: never held out */
+    kfe_i_target target; /* with these weights */
+    int64_t *order;      /* the examples by class and mean kernel value */
+    int *part;           /* −1: never held out */
 } sample;
 
 /* One search with one part held out, and what its observer needs. */
@@ -53,6 +55,7 @@ typedef struct margin_table {
     int64_t evaluated; /* how often an example was held out, in all */
     int64_t *times;    /* how often each was */
     double *margins;   /* sums over these times, then means */
+    double *weights;   /* of the examples; those that were held out sum to 1 at the end */
 } margin_table;
 
 /* The iterations that are looked at: powers of √2, rounded. */
@@ -64,6 +67,7 @@ static const int64_t points[KFE_STOPPING_POINTS] = {
 static void free_sample(sample *s)
 {
     kfe_i_free(s->ctx, s->rows);
+    kfe_i_free(s->ctx, s->roots);
     kfe_i_free(s->ctx, s->matrix);
     kfe_i_free(s->ctx, s->order);
     kfe_i_free(s->ctx, s->part);
@@ -79,26 +83,114 @@ static int64_t sample_size(kfe_context *ctx, int64_t n)
     return count < fits ? count : fits;
 }
 
-static kfe_status draw_rows(sample *s, kfe_i_rng *rng, int64_t n)
+/* Of one content: the first row of each class, and the weight of all of that class. */
+typedef struct class_rows {
+    int64_t *first; /* class_count; -1: none */
+    double *weight;
+} class_rows;
+
+static kfe_status begin_class_rows(sample *s, const kfe_i_target *target, class_rows *out)
 {
     kfe_status status = KFE_OK;
-    char *chosen = NULL;
-    int64_t *order = NULL;
-    int64_t next = 0;
 
-    KFE_ALLOC(s->ctx, s->rows, s->count);
-    KFE_ALLOC(s->ctx, order, n);
-    KFE_ALLOC_ZERO(s->ctx, chosen, n);
-    kfe_i_rng_choose(rng, n, s->count, order);
-    for (int64_t i = 0; i < s->count; i++)
-        chosen[order[i]] = 1;
-    for (int64_t i = 0; i < n; i++)
-        if (chosen[i])
-            s->rows[next++] = i;
+    KFE_ALLOC(s->ctx, out->first, target->class_count);
+    KFE_ALLOC_ZERO(s->ctx, out->weight, target->class_count);
+    for (int64_t g = 0; g < target->class_count; g++)
+        out->first[g] = -1;
 cleanup:
-    kfe_i_free(s->ctx, order);
-    kfe_i_free(s->ctx, chosen);
     return status;
+}
+
+static void free_class_rows(kfe_context *ctx, class_rows *c)
+{
+    kfe_i_free(ctx, c->first);
+    kfe_i_free(ctx, c->weight);
+}
+
+/* Rows order[0 … count−1] have equal content: adds an example for each of their classes, while there is room. Rows without weight are none. */
+static void add_content(sample *s, const kfe_i_target *target, const int64_t *order, int64_t count,
+                        int64_t most, class_rows *of)
+{
+    for (int64_t i = 0; i < count; i++) {
+        int32_t g = target->codes[order[i]];
+        double weight = kfe_i_weight_of(target, order[i]);
+        if (weight > 0 && of->first[g] < 0)
+            of->first[g] = order[i];
+        of->weight[g] += weight;
+    }
+    for (int64_t g = 0; g < target->class_count; g++) {
+        if (of->first[g] >= 0 && s->count < most) {
+            s->roots[s->count] = sqrt(of->weight[g]);
+            s->rows[s->count++] = of->first[g];
+        }
+        of->first[g] = -1;
+        of->weight[g] = 0;
+    }
+}
+
+static kfe_status draw_examples(sample *s, const kfe_i_target *target, int64_t most)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_distinct distinct = {0};
+    class_rows of = {0};
+    int64_t *order = NULL;
+
+    KFE_ALLOC(s->ctx, s->rows, most);
+    KFE_ALLOC(s->ctx, s->roots, most);
+    KFE_ALLOC(s->ctx, order, target->rows);
+    KFE_TRY(begin_class_rows(s, target, &of));
+    KFE_TRY(kfe_i_distinct_make(s->ctx, target->rows, target->keys, KFE_STREAM_STOPPING, &distinct));
+    KFE_TRY(kfe_i_distinct_order(&distinct, order));
+    for (int64_t first = 0, end = 0; first < target->rows; first = end) {
+        while (end < target->rows && distinct.of[order[end]] == distinct.of[order[first]])
+            end++;
+        add_content(s, target, order + first, end - first, most, &of);
+    }
+cleanup:
+    kfe_i_distinct_free(&distinct);
+    free_class_rows(s->ctx, &of);
+    kfe_i_free(s->ctx, order);
+    return status;
+}
+
+/* The target of the examples, with their weights unless all are 1. */
+static kfe_status take_target(sample *s, const kfe_i_target *target)
+{
+    kfe_status status = KFE_OK;
+    int weighted = 0;
+
+    KFE_TRY(kfe_i_target_gather(s->ctx, target, s->rows, s->count, &s->target));
+    for (int64_t i = 0; i < s->count; i++)
+        weighted |= s->roots[i] != 1;
+    if (weighted && !s->target.weights)
+        KFE_ALLOC(s->ctx, s->target.weights, s->count);
+    for (int64_t i = 0; weighted && i < s->count; i++)
+        s->target.weights[i] = s->roots[i] * s->roots[i];
+    if (!weighted) {
+        kfe_i_free(s->ctx, s->target.weights);
+        kfe_i_free(s->ctx, s->roots);
+        s->target.weights = NULL;
+        s->roots = NULL;
+    }
+cleanup:
+    return status;
+}
+
+static double root_of(const sample *s, int64_t i)
+{
+    return s->roots ? s->roots[i] : 1;
+}
+
+/* The operator has the weights of single rows in it: an entry of the matrix gets those of the examples in their place. */
+static void exchange_weights(sample *s, const kfe_i_target *target)
+{
+    for (int64_t i = 0; i < s->count; i++) {
+        double factor = root_of(s, i) / sqrt(kfe_i_weight_of(target, s->rows[i]));
+        for (int64_t j = 0; factor != 1 && j < s->count; j++) {
+            s->matrix[i * s->count + j] *= factor;
+            s->matrix[j * s->count + i] *= factor;
+        }
+    }
 }
 
 /* The kernel matrix of the sample, some columns at a time. */
@@ -140,21 +232,22 @@ static int compare_keys(const void *a, const void *b)
 }
 
 /* keys[i] of every example; `class_sums` has room for one number per class. */
-static void fill_keys(const sample *s, const int64_t *counts, double *class_sums, sort_key *keys)
+static void fill_keys(const sample *s, const double *masses, double *class_sums, sort_key *keys)
 {
     int64_t m = s->count;
+    double mass = kfe_i_target_mass(&s->target, m);
 
     memset(class_sums, 0, (size_t)s->target.class_count * sizeof *class_sums);
     for (int64_t i = 0; i < m; i++) {
         double sum = 0;
         for (int64_t j = 0; j < m; j++)
-            sum += s->matrix[i * m + j];
-        keys[i] = (sort_key){.value = sum / (double)m, .row = i};
-        class_sums[s->target.codes[i]] += keys[i].value;
+            sum += root_of(s, j) * s->matrix[i * m + j];
+        keys[i] = (sort_key){.value = sum / root_of(s, i) / mass, .row = i};
+        class_sums[s->target.codes[i]] += kfe_i_weight_of(&s->target, i) * keys[i].value;
     }
     for (int64_t i = 0; i < m; i++) {
         int32_t g = s->target.codes[i];
-        keys[i].class_mean = class_sums[g] / (double)counts[g];
+        keys[i].class_mean = class_sums[g] / masses[g];
     }
 }
 
@@ -163,15 +256,18 @@ static kfe_status sort_examples(sample *s)
     kfe_status status = KFE_OK;
     sort_key *keys = NULL;
     double *class_sums = NULL;
+    double *masses = NULL;
     int64_t *counts = NULL;
 
     KFE_ALLOC(s->ctx, s->order, s->count);
     KFE_ALLOC(s->ctx, s->part, s->count);
     KFE_ALLOC(s->ctx, keys, s->count);
     KFE_ALLOC(s->ctx, class_sums, s->target.class_count);
+    KFE_ALLOC(s->ctx, masses, s->target.class_count);
     KFE_ALLOC(s->ctx, counts, s->target.class_count);
+    kfe_i_target_class_masses(&s->target, masses);
     kfe_i_target_count(&s->target, counts);
-    fill_keys(s, counts, class_sums, keys);
+    fill_keys(s, masses, class_sums, keys);
     qsort(keys, (size_t)s->count, sizeof *keys, compare_keys);
     for (int64_t i = 0; i < s->count; i++) {
         s->order[i] = keys[i].row;
@@ -180,6 +276,7 @@ static kfe_status sort_examples(sample *s)
 cleanup:
     kfe_i_free(s->ctx, keys);
     kfe_i_free(s->ctx, class_sums);
+    kfe_i_free(s->ctx, masses);
     kfe_i_free(s->ctx, counts);
     return status;
 }
@@ -200,17 +297,18 @@ static void deal(sample *s, int way)
 static kfe_status make_sample(kfe_context *ctx, const kfe_i_stopping_inputs *in, sample *s)
 {
     kfe_status status = KFE_OK;
-    kfe_i_rng rng;
+    const kfe_i_target *target = in->source->target;
     int32_t *old_code = NULL;
 
     s->ctx = ctx;
-    s->count = sample_size(ctx, in->gram->size);
-    kfe_i_rng_init(&rng, kfe_context_seed(ctx), KFE_STREAM_STOPPING);
-    KFE_TRY(draw_rows(s, &rng, in->gram->size));
-    KFE_TRY(kfe_i_target_gather(ctx, in->source->target, s->rows, s->count, &s->target));
+    KFE_TRY(draw_examples(s, target, sample_size(ctx, in->gram->size)));
+    KFE_TRY(take_target(s, target));
     KFE_ALLOC(ctx, old_code, s->target.class_count);
     kfe_i_target_compact(&s->target, old_code);
+    if (s->count < FEWEST_EXAMPLES)
+        goto cleanup;
     KFE_TRY(gather_matrix(s, in->gram));
+    exchange_weights(s, target);
     KFE_TRY(sort_examples(s));
 cleanup:
     kfe_i_free(ctx, old_code);
@@ -259,10 +357,12 @@ cleanup:
     return status;
 }
 
+/* Of the examples themselves: the features of the operator have the roots of weights in them. */
 static void gather_features(const held_out *h, const int64_t *rows, int64_t count, double *out)
 {
     for (int64_t i = 0; i < count; i++)
-        memcpy(out + i * h->dim, h->features + rows[i] * h->dim, (size_t)h->dim * sizeof *out);
+        for (int64_t j = 0; j < h->dim; j++)
+            out[i * h->dim + j] = h->features[rows[i] * h->dim + j] / root_of(h->from, rows[i]);
 }
 
 /* The search's observer: the margins of the held-out examples, at the iterations looked at. */
@@ -356,6 +456,9 @@ static kfe_status hold_parts_out(kfe_context *ctx, const kfe_i_stopping_inputs *
     table->count = s->count;
     KFE_ALLOC_ZERO(ctx, table->margins, s->count * KFE_STOPPING_POINTS);
     KFE_ALLOC_ZERO(ctx, table->times, s->count);
+    KFE_ALLOC(ctx, table->weights, s->count);
+    for (int64_t i = 0; i < s->count; i++)
+        table->weights[i] = kfe_i_weight_of(&s->target, i);
     for (int way = 0; way < DEALS && table->evaluated < ENOUGH_HELD_OUT; way++) {
         deal(s, way);
         for (int part = 0; part < PARTS && table->evaluated < ENOUGH_HELD_OUT; part++)
@@ -371,16 +474,21 @@ cleanup:
 static void take_means(margin_table *table)
 {
     int64_t kept = 0;
+    double mass = 0;
 
     for (int64_t i = 0; i < table->count; i++) {
         if (table->times[i] == 0)
             continue;
+        mass += table->weights[i];
+        table->weights[kept] = table->weights[i];
         for (int p = 0; p < KFE_STOPPING_POINTS; p++)
             table->margins[kept * KFE_STOPPING_POINTS + p] =
                 table->margins[i * KFE_STOPPING_POINTS + p] / (double)table->times[i];
         kept++;
     }
     table->count = kept;
+    for (int64_t i = 0; i < kept; i++)
+        table->weights[i] /= mass;
 }
 
 static double mean_margin(const margin_table *table, int point)
@@ -388,23 +496,25 @@ static double mean_margin(const margin_table *table, int point)
     double sum = 0;
 
     for (int64_t i = 0; i < table->count; i++)
-        sum += table->margins[i * KFE_STOPPING_POINTS + point];
-    return sum / (double)table->count;
+        sum += table->weights[i] * table->margins[i * KFE_STOPPING_POINTS + point];
+    return sum;
 }
 
-/* Standard error of the mean difference of margins at two points; the differences are of the same examples. */
+/* Standard error of the mean difference of margins at two points; the differences are of the same examples. Weights wᵢ, which sum to 1,
+ * are those of 1 / Σwᵢ² equal examples. */
 static double error_of_difference(const margin_table *table, int a, int b)
 {
-    double n = (double)table->count;
+    double squares = 0;
     double mean = mean_margin(table, a) - mean_margin(table, b);
     double sum = 0;
 
     for (int64_t i = 0; i < table->count; i++) {
         const double *margin = table->margins + i * KFE_STOPPING_POINTS;
         double off = margin[a] - margin[b] - mean;
-        sum += off * off;
+        sum += table->weights[i] * off * off;
+        squares += table->weights[i] * table->weights[i];
     }
-    return sqrt(sum / (n - 1) / n);
+    return sqrt(sum * squares / (1 - squares));
 }
 
 /* Among the points whose mean margin is as good as the largest one, chooses the one nearest to the usual number of
@@ -446,7 +556,7 @@ kfe_status kfe_i_choose_stopping(kfe_context *ctx, const kfe_i_stopping_inputs *
     if (sample_size(ctx, in.gram->size) < FEWEST_EXAMPLES)
         return KFE_OK;
     KFE_TRY(make_sample(ctx, &in, &s));
-    if (s.target.class_count < 2)
+    if (s.target.class_count < 2 || s.count < FEWEST_EXAMPLES)
         goto cleanup;
     KFE_TRY(hold_parts_out(ctx, &in, &s, &table));
     take_means(&table);
@@ -455,6 +565,7 @@ kfe_status kfe_i_choose_stopping(kfe_context *ctx, const kfe_i_stopping_inputs *
 cleanup:
     kfe_i_free(ctx, table.margins);
     kfe_i_free(ctx, table.times);
+    kfe_i_free(ctx, table.weights);
     free_sample(&s);
     return status;
 }

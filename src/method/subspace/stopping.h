@@ -12,7 +12,8 @@
  * Examples are dealt to five parts in turn, class by class, in the order of their mean kernel value, so that the
  * order of rows plays no part. Parts are held out in turn until 200 margins are there; a small set is dealt up to
  * five times, in other ways, and the margins of an example are averaged. A class with one example is never held
- * out. More than 2,000 examples: a random sample of that many.
+ * out. More than 2,000 examples: a random sample of that many. Rows of equal content and class are one example, so that a copy of a
+ * held-out example is never fitted on; margins count by the weights of the examples.
  * Time: up to 25 searches of KFE_STOPPING_LIMIT iterations on fewer than 200 examples, up to five on fewer than
  * 1,000, else one on at most 2,000; memory 8·2000² bytes.
  */
