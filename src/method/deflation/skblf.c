@@ -51,7 +51,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const vo
     skblf_state state = {0};
 
     KFE_TRY(kfe_i_deflation_begin(ctx, source, &setup, &deflation));
-    KFE_TRY(kfe_i_sparse_direction_begin(&deflation, &s->sparse, &state.sparse));
+    KFE_TRY(kfe_i_sparse_direction_begin(&deflation, source->target->keys, &s->sparse, &state.sparse));
     KFE_TRY(kfe_i_latent_begin(&deflation, source->target, (kfe_i_loss_kind)s->loss, &state.latent));
     KFE_TRY(kfe_i_deflation_run(&deflation, &rule, &state));
     KFE_TRY(kfe_i_deflation_solution(&deflation, out));

@@ -36,7 +36,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const vo
     kfe_i_sparse_direction sparse = {0};
 
     KFE_TRY(kfe_i_deflation_begin(ctx, source, &setup, &deflation));
-    KFE_TRY(kfe_i_sparse_direction_begin(&deflation, &s->sparse, &sparse));
+    KFE_TRY(kfe_i_sparse_direction_begin(&deflation, source->target->keys, &s->sparse, &sparse));
     KFE_TRY(kfe_i_deflation_run(&deflation, &rule, &sparse));
     KFE_TRY(kfe_i_deflation_solution(&deflation, out));
 cleanup:

@@ -13,7 +13,8 @@
  *
  * With weights, n and the examples of a direction are counted by them: the last example that is chosen may count with a part of its weight only,
  * as if the others of its equal rows were left out. νn is rounded up if all weights are whole numbers. y carries the roots s of
- * the weights, and so do the columns, so that an example is ranked by |y_i|/s_i or |k_iᵀy|/s_i; `cache` counts rows.
+ * the weights, and so do the columns, so that an example is ranked by |y_i|/s_i or |k_iᵀy|/s_i; `cache` counts rows of
+ * different content, and their content decides which are drawn.
  *
  * Momma & Bennett (2003); Momma (2005). Time per iteration: the kernel columns of the chosen examples and, for mi, of the
  * candidates; with several targets also one product of K with W. Memory: a block of columns; with several targets the
@@ -66,8 +67,8 @@ static double support_of(const kfe_i_deflation *d, double nu)
     return fmin(support, d->mass);
 }
 
-kfe_status kfe_i_sparse_direction_begin(const kfe_i_deflation *d, const kfe_i_sparse_settings *settings,
-                                        kfe_i_sparse_direction *out)
+kfe_status kfe_i_sparse_direction_begin(const kfe_i_deflation *d, const kfe_i_row_key *keys,
+                                        const kfe_i_sparse_settings *settings, kfe_i_sparse_direction *out)
 {
     kfe_status status = KFE_OK;
     int64_t n = d->examples;
@@ -80,6 +81,7 @@ kfe_status kfe_i_sparse_direction_begin(const kfe_i_deflation *d, const kfe_i_sp
                                     .block = fitting < MOST_COLUMNS ? fitting : MOST_COLUMNS};
     out->block = out->block < n ? out->block : n;
     kfe_i_rng_init(&out->rng, kfe_context_seed(d->ctx), KFE_STREAM_COLUMNS);
+    KFE_TRY(kfe_i_distinct_make(d->ctx, n, keys, KFE_STREAM_COLUMNS, &out->different));
     KFE_ALLOC(d->ctx, out->candidates, n);
     KFE_ALLOC(d->ctx, out->drawn, n);
     KFE_ALLOC(d->ctx, out->target, n);
@@ -93,6 +95,7 @@ void kfe_i_sparse_direction_free(kfe_i_sparse_direction *sparse)
 {
     if (!sparse->ctx)
         return;
+    kfe_i_distinct_free(&sparse->different);
     kfe_i_free(sparse->ctx, sparse->candidates);
     kfe_i_free(sparse->ctx, sparse->drawn);
     kfe_i_free(sparse->ctx, sparse->target);
@@ -147,15 +150,34 @@ cleanup:
     return status;
 }
 
-/* Moves `cache` candidates drawn at random to the front. */
-static void draw_candidates(kfe_i_sparse_direction *s, kfe_i_candidate *candidates, int64_t count)
+/* Shuffles the candidates, rows of equal content side by side. Returns the number of those at the front that have one of `cache` contents. */
+static int64_t draw_candidates(kfe_i_sparse_direction *s, kfe_i_candidate *candidates, int64_t count)
 {
-    for (int64_t i = 0; i < s->cache && i < count - 1; i++) {
-        int64_t other = i + kfe_i_rng_below(&s->rng, count - i);
-        kfe_i_candidate moved = candidates[i];
-        candidates[i] = candidates[other];
-        candidates[other] = moved;
+    uint64_t salt = kfe_i_rng_bits(&s->rng);
+    int64_t contents = 0;
+    int64_t drawn = 0;
+
+    for (int64_t i = 0; i < count; i++) {
+        uint64_t content = (uint64_t)s->different.of[candidates[i].index];
+        candidates[i].size = (double)(kfe_i_scramble(content ^ salt) >> 11);
     }
+    sort_candidates(candidates, count);
+    for (; drawn < count; drawn++) {
+        contents += drawn == 0 ||
+                    s->different.of[candidates[drawn].index] != s->different.of[candidates[drawn - 1].index];
+        if (contents > s->cache)
+            break;
+    }
+    return drawn;
+}
+
+static double weight_of_candidates(const kfe_i_deflation *d, const kfe_i_candidate *candidates, int64_t count)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        sum += weight_of(d, candidates[i].index);
+    return sum;
 }
 
 /* How many of the first `most` candidates a direction rests on; *last: the share of the last one's weight that counts. */
@@ -175,19 +197,18 @@ static int64_t count_support(const kfe_i_sparse_direction *s, const kfe_i_deflat
     return count;
 }
 
-/* Orders the candidates from `begin` to `end`, which are equal and more than are needed, by covariance; as they are, `support` of
- * all candidates are needed. */
-static kfe_status choose_among_equals(kfe_i_sparse_direction *s, const kfe_i_deflation *d, int64_t support,
-                                      int64_t begin, int64_t end)
+/* Orders the candidates from `begin` to `end`, which are equal and more than are needed, by covariance: those that are drawn if they are
+ * enough, else all. */
+static kfe_status choose_among_equals(kfe_i_sparse_direction *s, const kfe_i_deflation *d, int64_t begin,
+                                      int64_t end)
 {
-    int64_t places = support - begin;
-    int64_t count = end - begin;
+    kfe_i_candidate *equal = s->candidates + begin;
+    int64_t drawn = draw_candidates(s, equal, end - begin);
+    double enough = s->support - weight_of_candidates(d, s->candidates, begin);
 
-    if (count > s->cache && s->cache >= places) {
-        draw_candidates(s, s->candidates + begin, count);
-        count = s->cache;
-    }
-    return rank_by_covariance(s, d, s->candidates + begin, count);
+    if (weight_of_candidates(d, equal, drawn) < enough * (1 - KFE_ROUNDED))
+        drawn = end - begin;
+    return rank_by_covariance(s, d, equal, drawn);
 }
 
 static kfe_status choose_by_residual(kfe_i_sparse_direction *s, const kfe_i_deflation *d)
@@ -207,16 +228,15 @@ static kfe_status choose_by_residual(kfe_i_sparse_direction *s, const kfe_i_defl
         begin--;
     while (end < n && cut - s->candidates[end].size <= equal)
         end++;
-    return end > support || last < 1 ? choose_among_equals(s, d, support, begin, end) : KFE_OK;
+    return end > support || last < 1 ? choose_among_equals(s, d, begin, end) : KFE_OK;
 }
 
-static kfe_status choose_by_covariance(kfe_i_sparse_direction *s, const kfe_i_deflation *d)
+static kfe_status choose_by_covariance(kfe_i_sparse_direction *s, const kfe_i_deflation *d, int64_t *drawn)
 {
     for (int64_t i = 0; i < d->examples; i++)
         s->candidates[i] = (kfe_i_candidate){0, i};
-    if (s->cache < d->examples)
-        draw_candidates(s, s->candidates, d->examples);
-    return rank_by_covariance(s, d, s->candidates, s->cache);
+    *drawn = draw_candidates(s, s->candidates, d->examples);
+    return rank_by_covariance(s, d, s->candidates, *drawn);
 }
 
 /* ---- the direction ---- */
@@ -270,6 +290,7 @@ kfe_status kfe_i_sparse_direction_choose(kfe_i_deflation *d, kfe_i_sparse_direct
 {
     kfe_status status = KFE_OK;
     int64_t n = d->examples;
+    int64_t most = n;
     double size = 0;
     double last = 1;
 
@@ -277,8 +298,8 @@ kfe_status kfe_i_sparse_direction_choose(kfe_i_deflation *d, kfe_i_sparse_direct
     KFE_TRY(combine_targets(d, w, s->target, &size));
     if (kfe_i_deflation_is_spent(d, size))
         goto cleanup;
-    KFE_TRY(s->rule == KFE_SPARSE_MR ? choose_by_residual(s, d) : choose_by_covariance(s, d));
-    int64_t count = count_support(s, d, s->rule == KFE_SPARSE_MI ? s->cache : n, &last);
+    KFE_TRY(s->rule == KFE_SPARSE_MR ? choose_by_residual(s, d) : choose_by_covariance(s, d, &most));
+    int64_t count = count_support(s, d, most, &last);
     for (int64_t i = 0; i < count; i++)
         direction[s->candidates[i].index] = s->target[s->candidates[i].index];
     direction[s->candidates[count - 1].index] *= last;

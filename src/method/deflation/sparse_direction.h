@@ -4,6 +4,7 @@
 #define KFE_METHOD_DEFLATION_SPARSE_DIRECTION_H
 
 #include "core/rng.h"
+#include "data/rows/distinct.h"
 #include "method/deflation/deflation.h"
 
 typedef enum kfe_i_sparse_rule { KFE_SPARSE_MR, KFE_SPARSE_MI } kfe_i_sparse_rule;
@@ -27,9 +28,10 @@ typedef struct kfe_i_candidate {
 typedef struct kfe_i_sparse_direction {
     kfe_context *ctx;
     kfe_i_rng rng;
+    kfe_i_distinct different; /* the examples by content */
     kfe_i_sparse_rule rule;
     double support;                  /* examples of a direction, counted by their weights */
-    int64_t cache, block;            /* candidates; columns evaluated at once */
+    int64_t cache, block;            /* candidates of different content; columns evaluated at once */
     kfe_i_candidate *candidates;     /* n */
     int64_t *drawn;                  /* n */
     double *target, *columns, *part; /* n; n × block; block */
@@ -42,8 +44,8 @@ typedef struct kfe_i_sparse_settings {
     int64_t cache;
 } kfe_i_sparse_settings;
 
-/* Free it also after a failure. */
-kfe_status kfe_i_sparse_direction_begin(const kfe_i_deflation *deflation,
+/* `keys` of the examples; NULL: not known. Free it also after a failure. */
+kfe_status kfe_i_sparse_direction_begin(const kfe_i_deflation *deflation, const kfe_i_row_key *keys,
                                         const kfe_i_sparse_settings *settings, kfe_i_sparse_direction *out);
 void kfe_i_sparse_direction_free(kfe_i_sparse_direction *sparse);
 

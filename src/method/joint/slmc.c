@@ -27,10 +27,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/least.h"
 #include "core/memory.h"
 #include "core/rng.h"
 #include "data/data.h"
 #include "data/prepare/scale.h"
+#include "data/rows/distinct.h"
 #include "linalg/linalg.h"
 #include "method/joint/lbfgs.h"
 #include "method/joint/slmc.h"
@@ -64,20 +66,20 @@ static const kfe_i_param rows[] = {
 
 /* ---- where the points start ---- */
 
-static kfe_status start_random(kfe_context *ctx, const kfe_i_table *table, int64_t m, kfe_i_table *points)
+/* Different rows, drawn by their content. */
+static kfe_status start_random(kfe_context *ctx, const kfe_i_table *table, const kfe_i_row_key *keys,
+                               int64_t m, kfe_i_table *points)
 {
     kfe_status status = KFE_OK;
-    int64_t *index = NULL;
-    kfe_i_rng rng;
+    kfe_i_distinct different = {0};
 
-    KFE_ALLOC(ctx, index, table->rows);
+    KFE_TRY(kfe_i_distinct_make(ctx, table->rows, keys, KFE_STREAM_SLMC, &different));
+    m = kfe_i_least(m, different.count);
     KFE_TRY(kfe_i_table_new_dense(ctx, m, table->cols, points));
-    kfe_i_rng_init(&rng, kfe_context_seed(ctx), KFE_STREAM_SLMC);
-    kfe_i_rng_choose(&rng, table->rows, m, index);
     for (int64_t l = 0; l < m; l++)
-        kfe_i_table_dense_row(table, index[l], points->values + l * points->stride);
+        kfe_i_table_dense_row(table, different.first[l], points->values + l * points->stride);
 cleanup:
-    kfe_i_free(ctx, index);
+    kfe_i_distinct_free(&different);
     return status;
 }
 
@@ -112,7 +114,7 @@ static kfe_status start_points(kfe_context *ctx, const kfe_i_fit_source *source,
     kfe_i_groups groups = {0};
 
     if (s->start == START_RANDOM)
-        return start_random(ctx, &source->views[0], m, points);
+        return start_random(ctx, &source->views[0], source->target->keys, m, points);
     KFE_TRY(kfe_i_groups_by_kmeans_in_all(ctx, gram, source->target, m, &groups));
     KFE_TRY(mean_points(ctx, &source->views[0], &groups, points));
 cleanup:
