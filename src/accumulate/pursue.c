@@ -243,6 +243,7 @@ kfe_status kfe_i_pursue(kfe_i_kept_rows *k, kfe_accumulator **sums, kfe_model **
     kfe_context *ctx = (*sums)->ctx;
     const kfe_i_method *method = (*sums)->spec->method;
     kfe_i_solution solution = {0};
+    kfe_i_row_key *keys = NULL;
     const kfe_i_fit_source source = {.part = &k->store.part, .target = &k->target};
     kfe_i_thread_state saved = kfe_i_threads_enter(ctx);
 
@@ -252,6 +253,8 @@ kfe_status kfe_i_pursue(kfe_i_kept_rows *k, kfe_accumulator **sums, kfe_model **
     KFE_TRY(kfe_i_row_store_number(&k->store, k->rows_of, k->files));
     KFE_TRY(check_rows_of_all(k));
     k->target.task = (*sums)->sums.task;
+    KFE_TRY(kfe_i_row_store_keys(&k->store, &keys));
+    k->store.part.keys = keys;
     KFE_TRY(method->fit(ctx, &source, (*sums)->spec->settings, &solution));
     KFE_TRY(take_solution(k, &solution));
     KFE_TRY(sum_features(k));
@@ -262,6 +265,7 @@ kfe_status kfe_i_pursue(kfe_i_kept_rows *k, kfe_accumulator **sums, kfe_model **
     KFE_TRY(kfe_accumulator_finish(*sums, out));
 cleanup:
     (*sums)->solved = NULL;
+    kfe_i_free(ctx, keys);
     kfe_i_solution_free(&solution);
     kfe_i_threads_leave(saved);
     return status;

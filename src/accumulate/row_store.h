@@ -39,6 +39,8 @@ kfe_status kfe_i_row_store_add(kfe_i_row_store *store, const kfe_data *rows, int
 /* After the last row: numbers the rows over all processes. rows_of[files]: rows of each file, as far as this process has counted them; 0 for
  * those that others count. */
 kfe_status kfe_i_row_store_number(kfe_i_row_store *store, const double *rows_of, int files);
+/* After that: the keys of the rows of all processes, as data/rows/distinct.h gives them to a fit on all rows at once. The caller frees them. */
+kfe_status kfe_i_row_store_keys(const kfe_i_row_store *store, kfe_i_row_key **out);
 /* Copies of the rows listed, from whichever process has them, on every process. */
 kfe_status kfe_i_row_store_fetch(const kfe_i_row_store *store, const int64_t *index, int64_t count,
                                  kfe_i_table *out);

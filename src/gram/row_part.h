@@ -17,6 +17,7 @@ struct kfe_i_row_part {
     int64_t
         first; /* the number of this process's first row, which the others follow; -1: they are scattered */
     const kfe_i_gram *tiles; /* has the points of all rows and evaluates slabs (column_slabs.h); NULL: none */
+    const kfe_i_row_key *keys; /* of the rows of all processes (data/rows/distinct.h); NULL: not known */
     const void *state;
     /* out (rows × count) = columns of the rows listed; if rows have weights, each is multiplied by the root of its weight. */
     kfe_status (*columns)(const kfe_i_row_part *part, const int64_t *index, int64_t count, double *out);

@@ -172,6 +172,22 @@ def test_pursuits_keep_the_rows_of_a_stream(kfe, table, method):
     np.testing.assert_allclose(b, a, rtol=1e-6, atol=1e-6 * np.abs(a).max())
 
 
+@pytest.mark.parametrize("method", ["sma", "smc", "skfa"])
+@pytest.mark.parametrize("stream", [[], ["--stream"]], ids=["in memory", "stream"])
+def test_candidates_are_drawn_by_content(kfe, table, method, stream):
+    """Of 3,000 rows 500 are candidates; neither the order of the rows nor copies of them play a part in which."""
+    rows = table[:3000]
+    mixed = np.random.default_rng(4).permutation
+    write_csv(kfe, "few.csv", table[:9, :4])
+    got = {}
+    for name, some in (("rows", rows), ("mixed", mixed(rows)), ("twice", mixed(np.vstack([rows, rows])))):
+        write_csv(kfe, "d.csv", some)
+        kfe.ok("fit", "-q", "-m", method, "-k", "rbf:gamma=0.1", "--scale", "none", "--dim", "1", *stream, "d.csv", "-o", "m.kfe")
+        got[name] = features(kfe, "m.kfe", "few.csv")
+    np.testing.assert_allclose(got["mixed"], got["rows"], rtol=1e-9)
+    np.testing.assert_allclose(got["twice"] / np.abs(got["twice"]).max(), got["rows"] / np.abs(got["rows"]).max(), rtol=1e-9)
+
+
 def test_what_cannot_be_streamed_is_refused_before_reading(kfe):
     for flags, text in ((("-m", "svm-joint"), "can, and with --landmarks"), (("-m", "kfd"), "--landmarks 1000"), (("-m", "rkopls"), "--landmarks 1000"),
                         (("-m", "sma", "--center"), "leave out --center"), (("-m", "sma", "--bound"), "leave out --bound"),

@@ -66,9 +66,9 @@ static kfe_status find_keys(kfe_context *ctx, const kfe_data *data, int standard
     for (int64_t i = 0; i < rows; i++) {
         kfe_i_row_key key = {0};
         for (int v = 0; v < count; v++) {
-            kfe_i_row_key own = kfe_i_keyed_row(&views[v].keyed, i);
-            key.order += kfe_i_scramble(own.order + views[v].place);
-            key.same += kfe_i_scramble(own.same + views[v].place);
+            kfe_i_row_key own = kfe_i_keyed_of_view(&views[v].keyed, i, views[v].place);
+            key.order += own.order;
+            key.same += own.same;
         }
         (*out)[i] = key;
     }

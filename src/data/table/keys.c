@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "data/table/facts.h"
 
 /* Steps per standard deviation: coarse enough that rounding hardly ever changes one, fine enough to tell rows apart. */
 #define STEPS 0x1p20
@@ -92,6 +91,13 @@ kfe_i_row_key kfe_i_keyed_row(const kfe_i_keyed *keyed, int64_t row)
     return key;
 }
 
+kfe_i_row_key kfe_i_keyed_of_view(const kfe_i_keyed *keyed, int64_t row, uint64_t place)
+{
+    kfe_i_row_key own = kfe_i_keyed_row(keyed, row);
+
+    return (kfe_i_row_key){kfe_i_scramble(own.order + place), kfe_i_scramble(own.same + place)};
+}
+
 void kfe_i_keyed_free(kfe_context *ctx, kfe_i_keyed *keyed)
 {
     kfe_i_free(ctx, keyed->mean);
@@ -99,6 +105,26 @@ void kfe_i_keyed_free(kfe_context *ctx, kfe_i_keyed *keyed)
 }
 
 /* A column without a finite spread, as one with missing values, counts as it is. */
+kfe_status kfe_i_keyed_from_facts(kfe_context *ctx, int64_t cols, const kfe_i_column_facts *facts,
+                                  double mass, kfe_i_keyed *out)
+{
+    kfe_status status = KFE_OK;
+    double root = sqrt(mass);
+
+    KFE_ALLOC(ctx, out->mean, cols);
+    KFE_ALLOC(ctx, out->steps, cols);
+    for (int64_t j = 0; j < cols; j++) {
+        double steps = STEPS * root / (facts[j].spread * facts[j].reach);
+        out->mean[j] = facts[j].mean;
+        out->steps[j] = isfinite(steps) && isfinite(facts[j].mean) ? steps : 0;
+        if (facts[j].low == facts[j].high)
+            out->steps[j] = CONSTANT;
+        out->zeros += kfe_i_scramble(bits_of(out, j, 0));
+    }
+cleanup:
+    return status;
+}
+
 kfe_status kfe_i_keyed_begin(kfe_context *ctx, const kfe_i_table *table, kfe_i_keyed *out)
 {
     kfe_status status = KFE_OK;
@@ -108,18 +134,8 @@ kfe_status kfe_i_keyed_begin(kfe_context *ctx, const kfe_i_table *table, kfe_i_k
     if (table->kind == KFE_TABLE_TEXT || table->rows == 0)
         return KFE_OK;
     KFE_ALLOC_ZERO(ctx, facts, table->cols);
-    KFE_ALLOC(ctx, out->mean, table->cols);
-    KFE_ALLOC(ctx, out->steps, table->cols);
     KFE_TRY(kfe_i_column_facts_find(ctx, table, 1, facts));
-    double root = sqrt(kfe_i_table_weight(table));
-    for (int64_t j = 0; j < table->cols; j++) {
-        double steps = STEPS * root / (facts[j].spread * facts[j].reach);
-        out->mean[j] = facts[j].mean;
-        out->steps[j] = isfinite(steps) && isfinite(facts[j].mean) ? steps : 0;
-        if (facts[j].low == facts[j].high)
-            out->steps[j] = CONSTANT;
-        out->zeros += kfe_i_scramble(bits_of(out, j, 0));
-    }
+    KFE_TRY(kfe_i_keyed_from_facts(ctx, table->cols, facts, kfe_i_table_weight(table), out));
 cleanup:
     kfe_i_free(ctx, facts);
     return status;

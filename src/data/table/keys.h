@@ -7,6 +7,7 @@
 #ifndef KFE_DATA_TABLE_KEYS_H
 #define KFE_DATA_TABLE_KEYS_H
 
+#include "data/table/facts.h"
 #include "data/table/table.h"
 
 typedef struct kfe_i_keyed {
@@ -18,8 +19,13 @@ typedef struct kfe_i_keyed {
 
 /* Finds the steps of a table, whose weights count. It must outlive `out`. Free that also after a failure. */
 kfe_status kfe_i_keyed_begin(kfe_context *ctx, const kfe_i_table *table, kfe_i_keyed *out);
+/* The same from facts about the columns of rows that are in several tables of this total weight; set out->table to one after the other. */
+kfe_status kfe_i_keyed_from_facts(kfe_context *ctx, int64_t cols, const kfe_i_column_facts *facts,
+                                  double mass, kfe_i_keyed *out);
 void kfe_i_keyed_free(kfe_context *ctx, kfe_i_keyed *keyed);
 kfe_i_row_key kfe_i_keyed_row(const kfe_i_keyed *keyed, int64_t row);
+/* What a row of view number `place` adds to the key of a row of several views. */
+kfe_i_row_key kfe_i_keyed_of_view(const kfe_i_keyed *keyed, int64_t row, uint64_t place);
 /* `same` of the key of a row, which needs no steps. */
 uint64_t kfe_i_row_content(const kfe_i_table *table, int64_t row);
 /* Keys of all rows, with steps; the caller frees them. */

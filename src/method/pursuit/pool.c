@@ -38,7 +38,7 @@ int64_t kfe_i_pool_size(const kfe_i_pursuit *p)
 {
     int64_t columns = p->settings->columns;
 
-    return columns == 0 || columns > p->candidates ? p->candidates : columns;
+    return columns == 0 || columns > p->different_count ? p->different_count : columns;
 }
 
 int kfe_i_pool_is_small(const kfe_i_pursuit *p, int64_t size)
@@ -91,15 +91,16 @@ cleanup:
     return status;
 }
 
-/* Queues all examples that may still become candidates, in random order; in their own if all of them are in the pool. */
+/* Queues all examples that may still become candidates, in random order; as they are listed if all of them are in the pool. */
 static void shuffle_examples(kfe_i_pool *pool)
 {
-    int64_t n = pool->pursuit->candidates;
+    const kfe_i_pursuit *p = pool->pursuit;
+    int64_t n = p->different_count;
 
     pool->queue.next = pool->queue.waiting = 0;
     for (int64_t i = 0; i < n; i++)
-        if (!pool->queue.spent[i])
-            pool->queue.order[pool->queue.waiting++] = i;
+        if (!pool->queue.spent[p->different[i]])
+            pool->queue.order[pool->queue.waiting++] = p->different[i];
     for (int64_t i = 0; pool->size < n && i < pool->queue.waiting; i++) {
         int64_t other = i + kfe_i_rng_below(&pool->queue.rng, pool->queue.waiting - i);
         int64_t swap = pool->queue.order[i];
@@ -305,7 +306,7 @@ kfe_status kfe_i_pool_begin(kfe_context *ctx, const kfe_i_pursuit *p, kfe_i_pool
                  KFE_DEVICE_POOL_CHUNK * (p->found.most > p->targets ? p->found.most : p->targets));
     else
         KFE_TRY(kfe_i_passes_begin(out));
-    KFE_TAKE(&out->memory, out->queue.order, p->candidates);
+    KFE_TAKE(&out->memory, out->queue.order, p->different_count);
     KFE_TAKE_ZERO(&out->memory, out->queue.spent, p->candidates);
     kfe_i_rng_init(&out->queue.rng, ctx->seed, KFE_STREAM_COLUMNS);
     KFE_TRY(begin_parts(out));
@@ -343,7 +344,7 @@ void kfe_i_pool_list_state(kfe_i_pool *pool, kfe_i_loop *loop)
     KFE_LOOP_ARRAY(loop, pool->parts, size * pool->pursuit->found.most);
     KFE_LOOP_DIVIDED(loop, pool->pursuit->divided, pool->columns.wide, entries);
     KFE_LOOP_DIVIDED(loop, pool->pursuit->divided, pool->columns.narrow, entries);
-    KFE_LOOP_ARRAY(loop, pool->queue.order, pool->pursuit->candidates);
+    KFE_LOOP_ARRAY(loop, pool->queue.order, pool->pursuit->different_count);
     KFE_LOOP_ARRAY(loop, pool->queue.spent, pool->pursuit->candidates);
     KFE_LOOP_VALUE(loop, pool->queue.next);
     KFE_LOOP_VALUE(loop, pool->queue.waiting);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/cluster.h"
+#include "core/least.h"
 #include "core/memory.h"
 #include "core/resume.h"
 #include "linalg/linalg.h"
@@ -225,7 +226,7 @@ static kfe_status begin(kfe_i_pursuit *p, int64_t classes)
     kfe_status status = KFE_OK;
 
     int64_t asked = features_asked(p, classes);
-    p->found.most = asked < p->candidates ? asked : p->candidates;
+    p->found.most = kfe_i_least(asked, p->different_count);
     p->slabs = kfe_i_slabs_of(p->n);
     KFE_TRY(begin_residual(p));
     KFE_TRY(kfe_i_check_memory(p->ctx, 8.0 * (double)p->n * (double)(p->found.most + p->targets),

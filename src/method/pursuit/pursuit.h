@@ -91,11 +91,13 @@ typedef struct kfe_i_pursuit {
     const kfe_i_pursuit_settings *settings;
     int64_t sparsity;
     kfe_i_arena memory;
-    const kfe_i_row_part *part;     /* gives the columns of the candidates at the rows that are here */
-    int divided;                    /* processes divide the rows, or they are kept in parts */
-    const kfe_i_gram *gram;         /* of all rows, which are here; centred if asked for; else NULL */
-    double mass;                    /* of all rows: their number, or the sum of their weights */
-    int64_t candidates;             /* that examples are picked from */
+    const kfe_i_row_part *part; /* gives the columns of the candidates at the rows that are here */
+    int divided;                /* processes divide the rows, or they are kept in parts */
+    const kfe_i_gram *gram;     /* of all rows, which are here; centred if asked for; else NULL */
+    double mass;                /* of all rows: their number, or the sum of their weights */
+    int64_t candidates;         /* that examples are picked from */
+    int64_t *different;         /* the candidates of different content, in an order that it decides */
+    int64_t different_count;
     double kernel_unit;             /* the iterations divide kernel values by this power of four (range.h) */
     int64_t n, targets;             /* n: rows that are here */
     kfe_i_slabs slabs;              /* of the n rows */

@@ -10,13 +10,16 @@
  *
  * Parts, as kfe_fit_stream without landmarks has them: all rows are candidates, in the same random order as in one process that has
  * them all, so that the same examples are picked. With weights, row i of a column is multiplied by the root of its weight, but not by
- * that of the candidate, by which all three criteria divide. A process needs 8 bytes for the diagonal, 8 for the order and 1 for the state
- * of every candidate, also for those of the others.
+ * that of the candidate, by which all three criteria divide. A process needs 8 bytes for the diagonal, 16 for the key, 16 for two orders
+ * and 1 for the state of every candidate, also for those of the others.
+ *
+ * Of rows with equal content one is a candidate, since the others have the same column. Their content decides the order too.
  */
 #include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/rows/distinct.h"
 #include "gram/column_slabs.h"
 #include "linalg/basis.h"
 #include "method/pursuit/pursuit.h"
@@ -103,6 +106,7 @@ static kfe_status open_gram(kfe_i_pursuit *p, const kfe_i_fit_source *source, op
         KFE_TRY(status);
     }
     o->part = p->settings->bound ? kfe_i_all_rows(p->gram) : kfe_i_own_rows(p->gram);
+    o->part.keys = source->target->keys;
     if (o->part.rows < o->part.total)
         KFE_TRY(take_own_targets(p, &o->part));
 cleanup:
@@ -192,6 +196,26 @@ cleanup:
 
 /* ---- all together ---- */
 
+/* In the order of the rows if all are in the pool. Without keys, the candidates are landmarks, whose order their content has decided. */
+static kfe_status list_different(kfe_i_pursuit *p)
+{
+    kfe_status status = KFE_OK;
+    int64_t asked = p->settings->columns;
+    kfe_i_distinct distinct = {0};
+
+    KFE_TAKE(&p->memory, p->different, p->candidates);
+    if (p->part->keys)
+        KFE_TRY(kfe_i_distinct_make(p->ctx, p->candidates, p->part->keys, KFE_STREAM_COLUMNS, &distinct));
+    for (int64_t i = 0; i < p->candidates; i++)
+        if (!p->part->keys || distinct.first[distinct.of[i]] == i)
+            p->different[p->different_count++] = i;
+    if (p->part->keys && asked > 0 && asked < distinct.count)
+        memcpy(p->different, distinct.first, (size_t)distinct.count * sizeof *p->different);
+cleanup:
+    kfe_i_distinct_free(&distinct);
+    return status;
+}
+
 static kfe_status begin_kernel(kfe_i_pursuit *p, const opened *o)
 {
     kfe_status status = KFE_OK;
@@ -200,6 +224,7 @@ static kfe_status begin_kernel(kfe_i_pursuit *p, const opened *o)
     p->part = &o->part;
     p->n = o->part.rows;
     p->candidates = o->part.total;
+    KFE_TRY(list_different(p));
     KFE_TAKE(&p->memory, p->diagonal, p->candidates);
     KFE_TRY(p->part->diagonal(p->part, p->diagonal));
     if (o->centred)
