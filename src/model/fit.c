@@ -96,13 +96,22 @@ cleanup:
     return status;
 }
 
+kfe_i_landmark_plan kfe_i_fit_landmarks(const kfe_i_fit *job)
+{
+    kfe_i_landmark_plan plan = kfe_i_spec_landmarks(job->spec);
+
+    plan.keys = job->target.keys;
+    plan.weights = job->target.weights;
+    return plan;
+}
+
 static kfe_status open_gram(kfe_i_fit *job)
 {
     int takes_kernels = job->spec->method->flags & KFE_HAS_KERNELS ||
                         kfe_i_spec_learns_from_kernel(job->spec) || kfe_i_spec_maps_kernel(job->spec);
     /* linear methods work on the factor of the operator, so it must stay factored */
     kfe_i_gram_storage storage = takes_kernels ? (kfe_i_gram_storage)job->spec->fit.gram : KFE_GRAM_AUTO;
-    kfe_i_landmark_plan plan = kfe_i_spec_landmarks(job->spec);
+    kfe_i_landmark_plan plan = kfe_i_fit_landmarks(job);
     kfe_status status =
         kfe_i_gram_open_plan(job->ctx, &job->kernels, job->scaled, &plan, storage, &job->own_gram);
 
@@ -167,7 +176,7 @@ static kfe_status take_kernel_weights(kfe_i_fit *job, const kfe_i_fit_source *so
     weigh_kernels(job);
     KFE_TRY(open_gram(job));
     if (features)
-        KFE_TRY(kfe_i_approximate_features(job->gram, features, &job->solution));
+        KFE_TRY(kfe_i_approximate_features(job->gram, job->target.weights, features, &job->solution));
 cleanup:
     kfe_i_free(job->ctx, features);
     return status;
@@ -278,7 +287,7 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
     int done = 0;
     kfe_i_fit_source source = {.target = &job->target,
                                .storage = (kfe_i_gram_storage)job->spec->fit.gram,
-                               .landmarks = kfe_i_spec_landmarks(job->spec),
+                               .landmarks = kfe_i_fit_landmarks(job),
                                .kernels = &job->kernels,
                                .views = job->scaled,
                                .view_count = job->train->view_count};

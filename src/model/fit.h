@@ -31,6 +31,8 @@ typedef struct kfe_i_fit {
     int keeps_units; /* given: scale=auto is known to leave the columns as they are */
 } kfe_i_fit;
 
+/* The landmarks that the spec asks for, with what choosing them by content takes; after kfe_i_fit_begin. */
+kfe_i_landmark_plan kfe_i_fit_landmarks(const kfe_i_fit *fit);
 /* Checks the data, scales it, resolves the kernels on it. */
 kfe_status kfe_i_fit_begin(kfe_i_fit *fit);
 /* Runs the method on `gram`, or (NULL) on an operator that is opened for it; fit->solution is the result.

@@ -40,7 +40,7 @@ static void release(streaming *s)
 static int takes_sums(const kfe_i_fit *job)
 {
     const kfe_spec *spec = job->spec;
-    const kfe_i_landmark_plan plan = kfe_i_spec_landmarks(spec);
+    const kfe_i_landmark_plan plan = kfe_i_fit_landmarks(job);
     double rows = (double)kfe_data_rows(job->train);
 
     return kfe_i_method_use(spec->method, spec->settings, KFE_OFFER_SUMS, NULL) == KFE_USE_PREFERRED &&
@@ -87,7 +87,7 @@ static kfe_status add_panel(void *state, int64_t first, int64_t rows, double *pa
 static kfe_status open_operator(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
-    kfe_i_landmark_plan plan = kfe_i_spec_landmarks(job->spec);
+    kfe_i_landmark_plan plan = kfe_i_fit_landmarks(job);
 
     plan.streamed = 1;
     if (kfe_i_landmarks_can_stream(job->ctx, &job->kernels, job->scaled))

@@ -2,9 +2,14 @@
 /* Landmarks in a fit: opening their operator, and moving the coefficients of a solution onto them; used by fit.c. */
 #include "model/landmarks.h"
 
+#include <cblas.h>
+#include <math.h>
 #include <string.h>
 
+#include "core/least.h"
 #include "core/memory.h"
+#include "linalg/basis.h"
+#include "linalg/linalg.h"
 
 static kfe_status copy_index(kfe_i_solution *solution, const kfe_i_landmark_info *info)
 {
@@ -66,11 +71,141 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_approximate_features(const kfe_i_gram *gram, const double *features,
+/* ---- least squares by weight ---- */
+
+enum { PANEL = 1024, FIT_PASSES = 2 };
+
+/* The fit Fu of features Φ that minimises Σ wᵢ‖Φᵢ − (Fu)ᵢ‖², by the eigenvectors of FᵀWF. */
+typedef struct weighted_fit {
+    kfe_context *ctx;
+    const kfe_i_gram *gram;
+    const double *weights;
+    int64_t rank, k, kept;
+    double *rows;             /* of F, PANEL × rank, and of W^½F */
+    double *rest;             /* PANEL × k */
+    double *products;         /* FᵀWF */
+    double *values, *vectors; /* of it */
+    double *right, *u;        /* rank × k: FᵀW(Φ − Fu), and u */
+    double *turned;           /* kept × k */
+} weighted_fit;
+
+static void free_fit(weighted_fit *f)
+{
+    double *parts[] = {f->rows, f->rest, f->products, f->values, f->vectors, f->right, f->u, f->turned};
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        kfe_i_free(f->ctx, parts[i]);
+}
+
+static kfe_status begin_fit(weighted_fit *f)
+{
+    kfe_status status = KFE_OK;
+    int64_t r = f->rank;
+
+    KFE_ALLOC(f->ctx, f->rows, 2 * PANEL * r);
+    KFE_ALLOC(f->ctx, f->rest, PANEL * f->k);
+    KFE_ALLOC_ZERO(f->ctx, f->products, r * r);
+    KFE_ALLOC(f->ctx, f->values, r);
+    KFE_ALLOC(f->ctx, f->vectors, r * r);
+    KFE_ALLOC(f->ctx, f->right, r * f->k);
+    KFE_ALLOC_ZERO(f->ctx, f->u, r * f->k);
+    KFE_ALLOC(f->ctx, f->turned, r * f->k);
+cleanup:
+    return status;
+}
+
+/* rows = those of F from `first` on, and behind them the same times the roots of the weights. */
+static kfe_status read_panel(const weighted_fit *f, int64_t first, int64_t count)
+{
+    kfe_status status = kfe_i_landmark_rows(f->gram, first, count, f->rows);
+    double *weighed = f->rows + PANEL * f->rank;
+
+    for (int64_t i = 0; status == KFE_OK && i < count; i++)
+        for (int64_t j = 0; j < f->rank; j++)
+            weighed[i * f->rank + j] = sqrt(f->weights[first + i]) * f->rows[i * f->rank + j];
+    return status;
+}
+
+static kfe_status find_spectrum(weighted_fit *f)
+{
+    kfe_status status = KFE_OK;
+    blasint r = (blasint)f->rank;
+
+    for (int64_t first = 0; first < f->gram->size; first += PANEL) {
+        int64_t count = kfe_i_least(PANEL, f->gram->size - first);
+        KFE_TRY(read_panel(f, first, count));
+        const double *weighed = f->rows + PANEL * f->rank;
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, r, r, (blasint)count, 1, weighed, r, weighed, r,
+                    1, f->products, r);
+    }
+    KFE_TRY(kfe_i_symmetric_eigen(f->ctx, f->rank, f->products, f->rank, f->values, f->vectors));
+    while (f->kept < f->rank && f->values[f->kept] > KFE_RANK_TOLERANCE * f->values[0])
+        f->kept++;
+cleanup:
+    return status;
+}
+
+/* u += (FᵀWF)⁺FᵀW(Φ − Fu) */
+static kfe_status improve(weighted_fit *f, const double *features)
+{
+    kfe_status status = KFE_OK;
+    int64_t r = f->rank;
+    kfe_i_columns vectors = kfe_i_strided(f->vectors, f->kept, r);
+
+    memset(f->right, 0, (size_t)(r * f->k) * sizeof *f->right);
+    for (int64_t first = 0; first < f->gram->size; first += PANEL) {
+        int64_t count = kfe_i_least(PANEL, f->gram->size - first);
+        KFE_TRY(read_panel(f, first, count));
+        kfe_i_times(count, r, f->k, f->rows, f->u, f->rest);
+        for (int64_t i = 0; i < count * f->k; i++)
+            f->rest[i] = sqrt(f->weights[first + i / f->k]) * (features[first * f->k + i] - f->rest[i]);
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (blasint)r, (blasint)f->k, (blasint)count, 1,
+                    f->rows + PANEL * r, (blasint)r, f->rest, (blasint)f->k, 1, f->right, (blasint)f->k);
+    }
+    kfe_i_inner_products(r, vectors, kfe_i_packed(f->right, f->k), f->turned);
+    for (int64_t i = 0; i < f->kept * f->k; i++)
+        f->turned[i] /= f->values[i / f->k];
+    kfe_i_combine(r, 1, vectors, kfe_i_packed(f->turned, f->k), 1, f->u);
+cleanup:
+    return status;
+}
+
+/* The features become their fit. */
+static kfe_status fit_by_weight(const kfe_i_gram *gram, const double *weights, int64_t k, double *features)
+{
+    kfe_status status = KFE_OK;
+    weighted_fit f = {
+        .ctx = gram->ctx, .gram = gram, .weights = weights, .rank = kfe_i_landmarks_of(gram).rank, .k = k};
+
+    if (f.rank == 0)
+        return KFE_OK;
+    KFE_TRY(begin_fit(&f));
+    KFE_TRY(find_spectrum(&f));
+    for (int pass = 0; pass < FIT_PASSES; pass++)
+        KFE_TRY(improve(&f, features));
+    for (int64_t first = 0; first < gram->size; first += PANEL) {
+        int64_t count = kfe_i_least(PANEL, gram->size - first);
+        KFE_TRY(read_panel(&f, first, count));
+        kfe_i_times(count, f.rank, k, f.rows, f.u, features + first * k);
+    }
+cleanup:
+    free_fit(&f);
+    return status;
+}
+
+kfe_status kfe_i_approximate_features(const kfe_i_gram *gram, const double *weights, double *features,
                                       kfe_i_solution *solution)
 {
-    return kfe_i_gram_solve(gram, 0, features, solution->dim, KFE_TOLERANCE, solution->coefficients, NULL);
+    kfe_status status = KFE_OK;
+
+    if (weights)
+        KFE_TRY(fit_by_weight(gram, weights, solution->dim, features));
+    KFE_TRY(kfe_i_gram_solve(gram, 0, features, solution->dim, KFE_TOLERANCE, solution->coefficients, NULL));
+cleanup:
+    return status;
 }
+
+/* ---- the support ---- */
 
 static int row_is_zero(const kfe_i_solution *solution, int64_t i)
 {

@@ -16,11 +16,11 @@ kfe_status kfe_i_landmark_features(kfe_context *ctx, const kfe_i_gram *gram, kfe
  *     Φ = Σ_m weight_m G̃_m A,
  *
  * are computed first, and then approximated by least squares on the landmark operator of the weighted sum. With all examples as
- * landmarks they are met exactly.
+ * landmarks they are met exactly. Otherwise the errors of examples count by their weights (NULL: all alike).
  */
 kfe_status kfe_i_weighted_features(kfe_context *ctx, const kfe_i_fit_source *source, kfe_i_solution *solution,
                                    double **features);
-kfe_status kfe_i_approximate_features(const kfe_i_gram *gram, const double *features,
+kfe_status kfe_i_approximate_features(const kfe_i_gram *gram, const double *weights, double *features,
                                       kfe_i_solution *solution);
 /* Rewrites a dual solution on the landmarks, and records what they leave of the trace. Does nothing if the operator has no
  * landmarks. */

@@ -86,6 +86,7 @@ kfe_status kfe_i_landmark_sums_make(kfe_i_group *group, const kfe_spec *spec, kf
     kfe_context *ctx = group->ctx;
     kfe_i_kernel_list kernels;
     kfe_i_gram *gram = NULL;
+    kfe_i_row_key *keys = NULL;
     kfe_i_landmark_plan plan = kfe_i_spec_landmarks(spec);
 
     kfe_i_kernel_list_init(ctx, &kernels);
@@ -100,15 +101,20 @@ kfe_status kfe_i_landmark_sums_make(kfe_i_group *group, const kfe_spec *spec, kf
     out->ctx = ctx;
     out->asked = spec->fit.landmarks;
     KFE_TRY(kfe_i_group_prepare(group, spec, &kernels));
+    KFE_TRY(kfe_i_data_row_keys(ctx, group->data, &out->keys));
+    KFE_ALLOC(ctx, keys, group->row_count);
+    for (int64_t i = 0; i < group->row_count; i++)
+        keys[i] = out->keys[group->rows[i]];
+    plan.keys = keys;
     KFE_TRY(kfe_i_gram_open_plan(ctx, &kernels, group->scaled, &plan, KFE_GRAM_F64, &gram));
     KFE_TRY(take_factor(group, gram, out));
-    KFE_TRY(kfe_i_data_row_keys(ctx, group->data, &out->keys));
     const kfe_i_row_parts parts = {group->splits, group->members, group->count};
     if (out->factor.cols > 0)
         KFE_TRY(kfe_i_row_sums_over(ctx, group->data, &out->factor, group->rows, group->row_count, &parts,
                                     &out->sums));
 cleanup:
     kfe_i_gram_free(gram);
+    kfe_i_free(ctx, keys);
     kfe_i_kernel_list_free(&kernels);
     if (status != KFE_OK)
         kfe_i_landmark_sums_free(out);

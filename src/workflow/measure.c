@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "data/data.h"
+#include "data/rows/distinct.h"
 #include "model/identity.h"
 #include "model/landmarks.h"
 #include "model/prepare.h"
@@ -56,14 +57,22 @@ cleanup:
     return status;
 }
 
-static kfe_status open_gram(kfe_context *ctx, const kfe_i_fit_settings *settings,
+static kfe_status open_gram(kfe_context *ctx, const kfe_data *data, const kfe_i_fit_settings *settings,
                             const kfe_i_kernel_list *kernels, const kfe_i_table *views, kfe_i_gram **out)
 {
+    kfe_status status = KFE_OK;
     kfe_i_gram_storage storage = (kfe_i_gram_storage)settings->gram;
     kfe_i_landmark_plan plan = {.count = settings->landmarks,
                                 .rule = (kfe_i_landmark_rule)settings->landmark_by};
+    kfe_i_row_key *keys = NULL;
 
-    return kfe_i_gram_open_plan(ctx, kernels, views, &plan, storage, out);
+    if (plan.count > 0)
+        KFE_TRY(kfe_i_data_row_keys(ctx, data, &keys));
+    plan.keys = keys;
+    KFE_TRY(kfe_i_gram_open_plan(ctx, kernels, views, &plan, storage, out));
+cleanup:
+    kfe_i_free(ctx, keys);
+    return status;
 }
 
 /* The moments of one kernel on the scaled views, and its name with parameters such as gamma as numbers. */
@@ -85,7 +94,7 @@ static kfe_status measure_kernel(kfe_context *ctx, const kfe_data *data, const k
                         &list, views));
     for (int64_t m = 0; m < list.count; m++)
         KFE_TRY(kfe_i_kernel_prepare(ctx, &list.items[m], &views[list.items[m].view]));
-    KFE_TRY(open_gram(ctx, settings, &list, views, &gram));
+    KFE_TRY(open_gram(ctx, data, settings, &list, views, &gram));
     KFE_TRY(kfe_i_measure_kernel(ctx, gram, &data->target, moments));
     KFE_TRY(name_kernel(ctx, &list.items[0], name));
 cleanup:

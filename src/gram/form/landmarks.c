@@ -10,7 +10,6 @@
 #include "core/invariant.h"
 #include "core/least.h"
 #include "core/memory.h"
-#include "core/rng.h"
 #include "gram/form.h"
 #include "gram/form/landmarks_factor.h"
 #include "gram/landmark/rpcholesky.h"
@@ -427,39 +426,40 @@ cleanup:
     return status;
 }
 
-/* Adds examples that are no landmarks yet, up to `most`: an indefinite kernel needs its negative part too, which
+/* Adds candidates that are no landmarks yet, up to the number planned: an indefinite kernel needs its negative part too, which
  * pivoting passes over. */
-static kfe_status fill_up(kfe_i_landmark_factor *f, int64_t most)
+static kfe_status fill_up(kfe_i_landmark_factor *f, const kfe_i_landmark_plan *plan)
 {
     kfe_status status = KFE_OK;
-    int64_t *order = NULL;
+    kfe_i_landmark_candidates from = {0};
     unsigned char *taken = NULL;
-    kfe_i_rng rng;
 
-    KFE_ALLOC(f->ctx, order, f->rows);
+    KFE_TRY(kfe_i_landmark_candidates_make(f->ctx, f->rows, plan, &from));
     KFE_ALLOC_ZERO(f->ctx, taken, f->rows);
     for (int64_t j = 0; j < f->count; j++)
         taken[f->index[j]] = 1;
-    kfe_i_rng_init(&rng, kfe_context_seed(f->ctx), KFE_STREAM_GRAM_LANDMARKS);
-    kfe_i_rng_choose(&rng, f->rows, f->rows, order);
-    for (int64_t i = 0; i < f->rows && f->count < most; i++)
-        if (!taken[order[i]])
-            f->index[f->count++] = order[i];
+    for (int64_t i = 0; i < from.count && f->count < plan->count; i++)
+        if (!taken[from.index[i]])
+            f->index[f->count++] = from.index[i];
 cleanup:
-    kfe_i_free(f->ctx, order);
+    kfe_i_landmark_candidates_free(&from);
     kfe_i_free(f->ctx, taken);
     return status;
 }
 
-static kfe_status make_by_pivots(landmark_state *s, const kfe_i_gram *source, int64_t most, double *negative)
+static kfe_status make_by_pivots(landmark_state *s, const kfe_i_gram *source, const kfe_i_landmark_plan *plan,
+                                 double *negative)
 {
     kfe_status status = KFE_OK;
+    kfe_i_landmark_candidates from = {0};
     kfe_i_rpcholesky made = {0};
 
-    KFE_TRY(kfe_i_rpcholesky_run(source, NULL, source->size, most, &made));
+    KFE_TRY(kfe_i_landmark_candidates_make(source->ctx, source->size, plan, &from));
+    KFE_TRY(kfe_i_rpcholesky_run(source, &from, 0, plan->count, &made));
     *negative = made.largest > 0 ? made.negative / made.largest : 0;
     KFE_TRY(take_pivots(s, &made));
 cleanup:
+    kfe_i_landmark_candidates_free(&from);
     kfe_i_rpcholesky_free(&made);
     return status;
 }
@@ -475,7 +475,7 @@ static kfe_status make(landmark_state *s, kfe_i_gram *source, const kfe_i_landma
         storage = KFE_GRAM_TILED;
     if (storage == KFE_GRAM_F64 && plan->rule == KFE_LANDMARKS_RPCHOLESKY && !plan->index &&
         !kfe_i_landmarks_are_sampled(source->size, plan->count)) {
-        KFE_TRY(make_by_pivots(s, source, plan->count, &negative));
+        KFE_TRY(make_by_pivots(s, source, plan, &negative));
     } else {
         KFE_TRY(kfe_i_landmarks_choose(source, plan, f->index, &f->count));
         KFE_TRY(make_factor(f, source, storage, 0));
@@ -490,7 +490,7 @@ static kfe_status make(landmark_state *s, kfe_i_gram *source, const kfe_i_landma
               "of what "
               "the landmarks make");
     drop_factor(f);
-    KFE_TRY(fill_up(f, plan->count));
+    KFE_TRY(fill_up(f, plan));
     KFE_TRY(make_factor(f, source, storage, 1));
     KFE_TRY(kfe_i_factor_left(f, source, &s->left, &negative));
 cleanup:

@@ -3,26 +3,9 @@
 #include <string.h>
 
 #include "core/invariant.h"
-#include "core/memory.h"
-#include "core/rng.h"
+#include "core/least.h"
 #include "gram/landmark/rpcholesky.h"
 #include "gram/landmark/rules.h"
-
-static kfe_status choose_random(const kfe_i_gram *gram, int64_t most, int64_t *index, int64_t *count)
-{
-    kfe_status status = KFE_OK;
-    int64_t *order = NULL;
-    kfe_i_rng rng;
-
-    KFE_ALLOC(gram->ctx, order, gram->size);
-    kfe_i_rng_init(&rng, kfe_context_seed(gram->ctx), KFE_STREAM_GRAM_LANDMARKS);
-    kfe_i_rng_choose(&rng, gram->size, most, order);
-    memcpy(index, order, (size_t)most * sizeof *index);
-    *count = most;
-cleanup:
-    kfe_i_free(gram->ctx, order);
-    return status;
-}
 
 int kfe_i_landmarks_are_sampled(int64_t rows, int64_t landmarks)
 {
@@ -30,47 +13,56 @@ int kfe_i_landmarks_are_sampled(int64_t rows, int64_t landmarks)
 }
 
 /* Works on a sample of the rows, so that the factor takes little time and memory. */
-static kfe_status choose_by_pivots(const kfe_i_gram *gram, int64_t most, int64_t *index, int64_t *count)
+static kfe_status choose_by_pivots(const kfe_i_gram *gram, const kfe_i_landmark_candidates *from,
+                                   int64_t most, int64_t *index, int64_t *count)
 {
     kfe_status status = KFE_OK;
-    int64_t rows = kfe_i_landmarks_are_sampled(gram->size, most) ? most * KFE_ROWS_PER_LANDMARK : gram->size;
-    int64_t *sample = NULL;
+    int64_t sample =
+        kfe_i_landmarks_are_sampled(from->count, most) ? most * KFE_ROWS_PER_LANDMARK : from->count;
     kfe_i_rpcholesky made = {0};
-    kfe_i_rng rng;
 
-    KFE_ALLOC(gram->ctx, sample, gram->size);
-    kfe_i_rng_init(&rng, kfe_context_seed(gram->ctx), KFE_STREAM_GRAM_LANDMARKS);
-    kfe_i_rng_choose(&rng, gram->size, rows, sample);
-    KFE_TRY(kfe_i_rpcholesky_run(gram, sample, rows, most, &made));
+    KFE_TRY(kfe_i_rpcholesky_run(gram, from, sample, most, &made));
     memcpy(index, made.pivots, (size_t)made.rank * sizeof *index);
     *count = made.rank;
 cleanup:
     kfe_i_rpcholesky_free(&made);
-    kfe_i_free(gram->ctx, sample);
     return status;
+}
+
+static kfe_status choose_by_rule(const kfe_i_gram *gram, const kfe_i_landmark_candidates *from,
+                                 kfe_i_landmark_rule rule, int64_t most, int64_t *index, int64_t *count)
+{
+    switch (rule) {
+    case KFE_LANDMARKS_RANDOM:
+        memcpy(index, from->index, (size_t)most * sizeof *index);
+        *count = most;
+        return KFE_OK;
+    case KFE_LANDMARKS_SMA:
+        return kfe_i_landmarks_greedy(gram, from, most, index, count);
+    case KFE_LANDMARKS_KMEANS:
+        return kfe_i_landmarks_kmeans(gram, from, most, index, count);
+    case KFE_LANDMARKS_RPCHOLESKY:
+        break;
+    }
+    return choose_by_pivots(gram, from, most, index, count);
 }
 
 kfe_status kfe_i_landmarks_choose(const kfe_i_gram *gram, const kfe_i_landmark_plan *plan, int64_t *index,
                                   int64_t *count)
 {
-    int64_t most = plan->count < gram->size ? plan->count : gram->size;
+    kfe_status status = KFE_OK;
+    kfe_i_landmark_candidates from = {0};
 
     assert(plan->count >= 1);
     *count = 0;
     if (plan->index) {
-        memcpy(index, plan->index, (size_t)most * sizeof *index);
-        *count = most;
+        *count = kfe_i_least(plan->count, gram->size);
+        memcpy(index, plan->index, (size_t)*count * sizeof *index);
         return KFE_OK;
     }
-    switch (plan->rule) {
-    case KFE_LANDMARKS_RANDOM:
-        return choose_random(gram, most, index, count);
-    case KFE_LANDMARKS_SMA:
-        return kfe_i_landmarks_greedy(gram, most, index, count);
-    case KFE_LANDMARKS_KMEANS:
-        return kfe_i_landmarks_kmeans(gram, most, index, count);
-    case KFE_LANDMARKS_RPCHOLESKY:
-        break;
-    }
-    return choose_by_pivots(gram, most, index, count);
+    KFE_TRY(kfe_i_landmark_candidates_make(gram->ctx, gram->size, plan, &from));
+    KFE_TRY(choose_by_rule(gram, &from, plan->rule, kfe_i_least(plan->count, from.count), index, count));
+cleanup:
+    kfe_i_landmark_candidates_free(&from);
+    return status;
 }

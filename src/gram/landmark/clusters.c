@@ -4,7 +4,7 @@
  * that any kernel will do. From a random start, a few iterations of
  *
  *     assign every example to the landmark at least distance,  G_ii + G_ll − 2G_il;
- *     the new landmark of a cluster is its member j of least G_jj − 2·(mean of G_ij over members i).
+ *     the new landmark of a cluster is its member j of least G_jj − 2·(mean of G_ij over members i, by their mass).
  *
  * Works on a sample of the rows and of the members. Time O(iterations·sample·m) kernel values. Used by choose.c.
  */
@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/rng.h"
 #include "gram/landmark/rules.h"
 
 enum { ITERATIONS = 5, MEMBERS = 64, PANEL = 1024 };
@@ -21,12 +20,13 @@ typedef struct clusters {
     kfe_context *ctx;
     const kfe_i_gram *gram;
     int64_t rows, count;
-    int64_t *row;     /* the sample */
-    int64_t *index;   /* the landmarks; of the caller */
-    int64_t *members; /* count × MEMBERS: examples of each cluster */
-    int64_t *sizes;   /* how many of them are listed */
-    double *diagonal; /* of G */
-    double *values;   /* PANEL × count */
+    const kfe_i_landmark_candidates *from; /* the first `rows` are the sample */
+    int64_t *index;                        /* the landmarks; of the caller */
+    int64_t *members;                      /* count × MEMBERS: examples of each cluster */
+    double *masses;                        /* of the members */
+    int64_t *sizes;                        /* how many of them are listed */
+    double *diagonal;                      /* of G */
+    double *values;                        /* PANEL × count */
     double inner[MEMBERS * MEMBERS];
 } clusters;
 
@@ -39,8 +39,10 @@ static void assign(clusters *c, int64_t first, int64_t rows)
         for (int64_t l = 1; l < c->count; l++)
             if (c->diagonal[c->index[l]] - 2 * value[l] < c->diagonal[c->index[best]] - 2 * value[best])
                 best = l;
-        if (c->sizes[best] < MEMBERS)
-            c->members[best * MEMBERS + c->sizes[best]++] = c->row[first + i];
+        if (c->sizes[best] < MEMBERS) {
+            c->masses[best * MEMBERS + c->sizes[best]] = c->from->mass[first + i];
+            c->members[best * MEMBERS + c->sizes[best]++] = c->from->index[first + i];
+        }
     }
 }
 
@@ -51,7 +53,7 @@ static kfe_status assign_all(clusters *c)
     memset(c->sizes, 0, (size_t)c->count * sizeof *c->sizes);
     for (int64_t first = 0; first < c->rows; first += PANEL) {
         int64_t rows = c->rows - first < PANEL ? c->rows - first : PANEL;
-        KFE_TRY(kfe_i_gram_entries(c->gram, kfe_i_listed(c->row + first, rows),
+        KFE_TRY(kfe_i_gram_entries(c->gram, kfe_i_listed(c->from->index + first, rows),
                                    kfe_i_listed(c->index, c->count), c->values, c->count));
         assign(c, first, rows);
     }
@@ -63,6 +65,7 @@ cleanup:
 static kfe_status move_landmark(clusters *c, int64_t cluster, int *moved)
 {
     const int64_t *member = c->members + cluster * MEMBERS;
+    const double *mass = c->masses + cluster * MEMBERS;
     int64_t size = c->sizes[cluster];
     int64_t best = -1;
     double least = INFINITY;
@@ -71,9 +74,12 @@ static kfe_status move_landmark(clusters *c, int64_t cluster, int *moved)
 
     for (int64_t j = 0; status == KFE_OK && j < size; j++) {
         double sum = 0;
-        for (int64_t i = 0; i < size; i++)
-            sum += c->inner[i * size + j];
-        double distance = c->diagonal[member[j]] - 2 * sum / (double)size;
+        double whole = 0;
+        for (int64_t i = 0; i < size; i++) {
+            sum += mass[i] * c->inner[i * size + j];
+            whole += mass[i];
+        }
+        double distance = c->diagonal[member[j]] - 2 * sum / whole;
         if (distance < least) {
             least = distance;
             best = j;
@@ -108,29 +114,27 @@ cleanup:
 static kfe_status begin(clusters *c)
 {
     kfe_status status = KFE_OK;
-    int64_t n = c->gram->size;
+    int64_t n = c->from->count;
     int64_t wanted = c->count * KFE_ROWS_PER_LANDMARK;
-    kfe_i_rng rng;
 
     wanted = wanted < KFE_LANDMARK_ROWS_LEAST ? KFE_LANDMARK_ROWS_LEAST : wanted;
     c->rows = wanted < n ? wanted : n;
-    KFE_ALLOC(c->ctx, c->row, n);
     KFE_ALLOC(c->ctx, c->members, c->count * MEMBERS);
+    KFE_ALLOC(c->ctx, c->masses, c->count * MEMBERS);
     KFE_ALLOC(c->ctx, c->sizes, c->count);
-    KFE_ALLOC(c->ctx, c->diagonal, n);
+    KFE_ALLOC(c->ctx, c->diagonal, c->gram->size);
     KFE_ALLOC(c->ctx, c->values, PANEL * c->count);
-    kfe_i_rng_init(&rng, kfe_context_seed(c->ctx), KFE_STREAM_GRAM_LANDMARKS);
-    kfe_i_rng_choose(&rng, n, c->rows, c->row);
-    memcpy(c->index, c->row, (size_t)c->count * sizeof *c->index);
+    memcpy(c->index, c->from->index, (size_t)c->count * sizeof *c->index);
     KFE_TRY(kfe_i_gram_diagonal(c->gram, c->diagonal));
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_landmarks_kmeans(const kfe_i_gram *gram, int64_t most, int64_t *index, int64_t *count)
+kfe_status kfe_i_landmarks_kmeans(const kfe_i_gram *gram, const kfe_i_landmark_candidates *from, int64_t most,
+                                  int64_t *index, int64_t *count)
 {
     kfe_status status = KFE_OK;
-    clusters c = {.ctx = gram->ctx, .gram = gram, .count = most, .index = index};
+    clusters c = {.ctx = gram->ctx, .gram = gram, .from = from, .count = most, .index = index};
     int moved = 1;
 
     KFE_TRY(begin(&c));
@@ -144,8 +148,8 @@ kfe_status kfe_i_landmarks_kmeans(const kfe_i_gram *gram, int64_t most, int64_t 
     KFE_TRY(drop_repeated(&c));
     *count = c.count;
 cleanup:
-    kfe_i_free(c.ctx, c.row);
     kfe_i_free(c.ctx, c.members);
+    kfe_i_free(c.ctx, c.masses);
     kfe_i_free(c.ctx, c.sizes);
     kfe_i_free(c.ctx, c.diagonal);
     kfe_i_free(c.ctx, c.values);

@@ -3,9 +3,9 @@
  * Landmarks chosen greedily, as sparse matrix approximation does (Smola & Schölkopf, 2000): of 59 random candidates, the one
  * whose column takes most from the trace of the residual R = G − FFᵀ is next,
  *
- *     gain of j = Σ_i R_ij² / R_jj.
+ *     gain of j = Σ_i m_i R_ij² / R_jj,   m_i the mass of candidate i.
  *
- * One of 59 random candidates is among the best twentieth with probability 0.95. The sum is over a sample of the rows, so that
+ * One of 59 random candidates is among the best twentieth with probability 0.95. The sum is over a sample of the candidates, so that
  * the choice costs O(m²·sample) and not O(nm²). Used by choose.c.
  */
 #include <cblas.h>
@@ -22,11 +22,12 @@ enum { CANDIDATES = 59, SAMPLE = 1000 };
 typedef struct greedy {
     kfe_context *ctx;
     const kfe_i_gram *gram;
+    const kfe_i_landmark_candidates *from;
     kfe_i_rng rng;
     int64_t most, found, samples;
-    int64_t *index;  /* the landmarks; of the caller */
-    int64_t *sample; /* rows that the gains are summed over */
-    int64_t *rest;   /* examples that may still become landmarks */
+    int64_t *index;        /* the landmarks; of the caller */
+    const int64_t *sample; /* candidates that the gains are summed over: the first ones */
+    int64_t *rest;         /* candidates that may still become landmarks */
     int64_t rest_count;
     double *diagonal;  /* of G */
     double threshold;  /* R_jj up to this is rounding */
@@ -88,7 +89,10 @@ static int64_t best_candidate(const greedy *g, int64_t count)
 
     for (int64_t j = 0; j < count; j++) {
         const double *row = g->residual + j * g->samples;
-        double gain = cblas_ddot((blasint)g->samples, row, 1, row, 1) / fmax(g->left[j], g->threshold);
+        double sum = 0;
+        for (int64_t i = 0; i < g->samples; i++)
+            sum += g->from->mass[i] * row[i] * row[i];
+        double gain = sum / fmax(g->left[j], g->threshold);
         if (g->left[j] > g->threshold && gain > largest) {
             largest = gain;
             best = j;
@@ -126,23 +130,22 @@ static void remove_used(greedy *g, int64_t count, int64_t best)
 static kfe_status begin(greedy *g)
 {
     kfe_status status = KFE_OK;
-    int64_t n = g->gram->size;
+    int64_t n = g->from->count;
     double largest = 0;
 
+    g->sample = g->from->index;
     g->samples = n < SAMPLE ? n : SAMPLE;
-    KFE_ALLOC(g->ctx, g->sample, n);
     KFE_ALLOC(g->ctx, g->rest, n);
-    KFE_ALLOC(g->ctx, g->diagonal, n);
+    KFE_ALLOC(g->ctx, g->diagonal, g->gram->size);
     KFE_ALLOC_ZERO(g->ctx, g->lower, g->most * g->most);
     KFE_ALLOC(g->ctx, g->at_sample, g->samples * g->most);
     KFE_ALLOC(g->ctx, g->residual, CANDIDATES * g->samples);
     KFE_ALLOC(g->ctx, g->rows, CANDIDATES * g->most);
     kfe_i_rng_init(&g->rng, kfe_context_seed(g->ctx), KFE_STREAM_GRAM_LANDMARKS);
-    kfe_i_rng_choose(&g->rng, n, g->samples, g->sample);
     KFE_TRY(kfe_i_gram_diagonal(g->gram, g->diagonal));
     for (int64_t i = 0; i < n; i++) {
-        g->rest[i] = i;
-        largest = fmax(largest, g->diagonal[i]);
+        g->rest[i] = g->from->index[i];
+        largest = fmax(largest, g->diagonal[g->rest[i]]);
     }
     g->rest_count = n;
     g->threshold = KFE_RANK_TOLERANCE * largest;
@@ -150,10 +153,11 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_landmarks_greedy(const kfe_i_gram *gram, int64_t most, int64_t *index, int64_t *count)
+kfe_status kfe_i_landmarks_greedy(const kfe_i_gram *gram, const kfe_i_landmark_candidates *from, int64_t most,
+                                  int64_t *index, int64_t *count)
 {
     kfe_status status = KFE_OK;
-    greedy g = {.ctx = gram->ctx, .gram = gram, .most = most, .index = index};
+    greedy g = {.ctx = gram->ctx, .gram = gram, .from = from, .most = most, .index = index};
 
     KFE_TRY(begin(&g));
     while (g.found < most && g.rest_count > 0) {
@@ -167,7 +171,6 @@ kfe_status kfe_i_landmarks_greedy(const kfe_i_gram *gram, int64_t most, int64_t 
     }
     *count = g.found;
 cleanup:
-    kfe_i_free(g.ctx, g.sample);
     kfe_i_free(g.ctx, g.rest);
     kfe_i_free(g.ctx, g.diagonal);
     kfe_i_free(g.ctx, g.lower);

@@ -38,11 +38,15 @@ enum { GROWING_BLOCK = 64 };
 typedef struct pivoting {
     kfe_context *ctx;
     const kfe_i_gram *gram;
-    const int64_t *rows; /* NULL: all */
+    const int64_t *rows;  /* NULL: all */
+    const int64_t *draws; /* places in `rows` that are drawn from; NULL: all, in their order */
+    const double *mass;   /* of each place that is drawn from; NULL: 1 */
+    int64_t draw_count;
     kfe_i_rpcholesky *made;
     int64_t block;
-    double threshold;     /* diagonal entries up to this are rounding */
-    double *cumulative;   /* per row: the diagonal summed up to here, of entries above the threshold */
+    double threshold; /* diagonal entries up to this are rounding */
+    double *
+        cumulative; /* per place drawn from: mass times diagonal summed up to here, of entries above the threshold */
     int64_t *proposed;    /* places in `rows`; block */
     int64_t *examples;    /* the examples at these places; block */
     double *core;         /* block × block */
@@ -58,23 +62,29 @@ static int64_t example_at(const pivoting *p, int64_t place)
 
 /* ---- proposals ---- */
 
+static int64_t place_of(const pivoting *p, int64_t draw)
+{
+    return p->draws ? p->draws[draw] : draw;
+}
+
 /* Returns the sum of the diagonal entries that may be drawn. */
 static double accumulate(pivoting *p)
 {
     double sum = 0;
 
-    for (int64_t i = 0; i < p->made->rows; i++) {
-        sum += p->made->diagonal[i] > p->threshold ? p->made->diagonal[i] : 0;
+    for (int64_t i = 0; i < p->draw_count; i++) {
+        double left = p->made->diagonal[place_of(p, i)];
+        sum += left > p->threshold ? (p->mass ? p->mass[i] : 1) * left : 0;
         p->cumulative[i] = sum;
     }
     return sum;
 }
 
-/* The first row whose cumulative sum exceeds `goal`. */
-static int64_t find_row(const pivoting *p, double goal)
+/* The place of the first candidate whose cumulative sum exceeds `goal`. */
+static int64_t find_place(const pivoting *p, double goal)
 {
     int64_t low = 0;
-    int64_t high = p->made->rows - 1;
+    int64_t high = p->draw_count - 1;
 
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -83,13 +93,13 @@ static int64_t find_row(const pivoting *p, double goal)
         else
             low = middle + 1;
     }
-    return low;
+    return place_of(p, low);
 }
 
 static void draw_proposals(pivoting *p, double sum, int64_t count)
 {
     for (int64_t j = 0; j < count; j++) {
-        p->proposed[j] = find_row(p, kfe_i_rng_uniform(&p->made->rng) * sum);
+        p->proposed[j] = find_place(p, kfe_i_rng_uniform(&p->made->rng) * sum);
         p->examples[j] = example_at(p, p->proposed[j]);
     }
 }
@@ -289,7 +299,7 @@ static kfe_status make_workspace(pivoting *p, int64_t most)
 {
     kfe_status status = KFE_OK;
 
-    KFE_ALLOC(p->ctx, p->cumulative, p->made->rows);
+    KFE_ALLOC(p->ctx, p->cumulative, p->draw_count);
     KFE_ALLOC(p->ctx, p->proposed, p->block);
     KFE_ALLOC(p->ctx, p->examples, p->block);
     KFE_ALLOC(p->ctx, p->core, p->block * p->block);
@@ -366,13 +376,20 @@ static kfe_status begin(const pivoting *p, int64_t count, uint64_t stream)
     return begin_diagonal(p);
 }
 
-kfe_status kfe_i_rpcholesky_run(const kfe_i_gram *gram, const int64_t *rows, int64_t count, int64_t most,
-                                kfe_i_rpcholesky *out)
+kfe_status kfe_i_rpcholesky_run(const kfe_i_gram *gram, const kfe_i_landmark_candidates *from, int64_t sample,
+                                int64_t most, kfe_i_rpcholesky *out)
 {
     kfe_status status = KFE_OK;
-    pivoting p = {.ctx = gram->ctx, .gram = gram, .rows = rows, .made = out, .block = block_size(most)};
+    pivoting p = {.ctx = gram->ctx,
+                  .gram = gram,
+                  .rows = sample > 0 ? from->index : NULL,
+                  .draws = sample > 0 ? NULL : from->index,
+                  .mass = from->mass,
+                  .draw_count = sample > 0 ? sample : from->count,
+                  .made = out,
+                  .block = block_size(most)};
 
-    KFE_TRY(begin(&p, count, KFE_STREAM_GRAM_LANDMARKS));
+    KFE_TRY(begin(&p, sample > 0 ? sample : gram->size, KFE_STREAM_GRAM_LANDMARKS));
     KFE_TRY(extend(&p, most, 0, "choosing landmarks"));
 cleanup:
     return status;
@@ -381,7 +398,8 @@ cleanup:
 kfe_status kfe_i_rpcholesky_grow(const kfe_i_gram *gram, int64_t most, double enough, kfe_i_rpcholesky *made)
 {
     kfe_status status = KFE_OK;
-    pivoting p = {.ctx = gram->ctx, .gram = gram, .made = made, .block = GROWING_BLOCK};
+    pivoting p = {
+        .ctx = gram->ctx, .gram = gram, .draw_count = gram->size, .made = made, .block = GROWING_BLOCK};
 
     if (!made->ctx)
         KFE_TRY(begin(&p, gram->size, KFE_STREAM_PIVOT));

@@ -5,7 +5,7 @@
 #define KFE_GRAM_LANDMARK_RPCHOLESKY_H
 
 #include "core/rng.h"
-#include "gram/gram.h"
+#include "gram/landmark/candidates.h"
 
 /* What randomly pivoted Cholesky makes; pivot j is the j-th landmark. */
 typedef struct kfe_i_rpcholesky {
@@ -23,12 +23,13 @@ typedef struct kfe_i_rpcholesky {
 
 /*
  * Randomly pivoted Cholesky (Chen, Epperly, Tropp & Webber, 2023) in blocks with rejection (Epperly, Tropp & Webber, 2024): pivots
- * follow exactly the distribution of one-by-one sampling in proportion to the diagonal of the residual. Runs on the listed rows of G
- * (NULL: all). Stops at `most` pivots, or when no diagonal entry of the residual exceeds rounding.
+ * follow exactly the distribution of one-by-one sampling of candidates in proportion to their mass times the diagonal of the residual.
+ * Runs on the rows of the first `sample` candidates; 0: on all rows of G. Stops at `most` pivots, or when no diagonal entry of the residual
+ * exceeds rounding.
  * Time O(rows·most²) and rows·most kernel values, memory rows·most doubles. Free it also after a failure.
  */
-kfe_status kfe_i_rpcholesky_run(const kfe_i_gram *gram, const int64_t *rows, int64_t count, int64_t most,
-                                kfe_i_rpcholesky *out);
+kfe_status kfe_i_rpcholesky_run(const kfe_i_gram *gram, const kfe_i_landmark_candidates *from, int64_t sample,
+                                int64_t most, kfe_i_rpcholesky *out);
 /* The same on all rows, for a factor that may grow: begins if `made` is {0}, and continues, with the same operator, if it is not. Stops
  * at `most` pivots in all, or when the trace of the residual is at most `enough`. */
 kfe_status kfe_i_rpcholesky_grow(const kfe_i_gram *gram, int64_t most, double enough, kfe_i_rpcholesky *made);

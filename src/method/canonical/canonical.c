@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/invariant.h"
+#include "core/least.h"
 #include "core/memory.h"
 #include "gram/form/landmarks.h"
 #include "linalg/basis.h"
@@ -84,7 +85,7 @@ static kfe_status choose_landmarks(canonical *c)
 {
     kfe_status status = KFE_OK;
     int64_t asked = c->source->landmarks.count;
-    kfe_i_landmark_plan plan = {.count = asked < c->n ? asked : c->n, .rule = c->source->landmarks.rule};
+    kfe_i_landmark_plan plan = c->source->landmarks;
     kfe_i_kernel_list scaled;
     kfe_i_gram *sum = NULL;
 
@@ -98,6 +99,7 @@ static kfe_status choose_landmarks(canonical *c)
         scaled.items[m].common.weight /= mean > 0 ? mean : 1;
     }
     KFE_TRY(kfe_i_gram_open(c->ctx, &scaled, c->source->views, KFE_GRAM_AUTO, &sum));
+    plan.count = kfe_i_least(asked, c->n);
     KFE_TAKE(&c->memory, c->landmarks, plan.count);
     KFE_TRY(kfe_i_landmarks_choose(sum, &plan, c->landmarks, &c->landmark_count));
     if (c->landmark_count == 0) /* all kernels are zero */

@@ -33,6 +33,8 @@ static kfe_status open_gram(kfe_context *ctx, const kfe_i_fit_source *given, con
 {
     kfe_i_landmark_plan plan = given->landmarks;
 
+    plan.keys = z->keys; /* z may be some of the rows only */
+    plan.weights = z->weights;
     *streamed = plan.streamed = takes_sums(ctx, given, z);
     return kfe_i_gram_open_plan(ctx, given->kernels, z, &plan, given->storage, out);
 }
