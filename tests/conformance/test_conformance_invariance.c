@@ -27,7 +27,7 @@ typedef struct job {
     int is_learner, decides; /* the decision values are compared, not the features */
     kfe_entry_info entry;
     kfe_entry_info kernel; /* an empty name: none */
-    const char *option;    /* of the fit, as "calibration=platt"; NULL: none */
+    const char *option;    /* of the fit, as "landmarks=15;landmark-by=random"; NULL: none */
     support_target_kind kind;
 } job;
 
@@ -110,10 +110,15 @@ static int has_points(const job *task)
     return strcmp(task->kernel.name, "precomputed") != 0 && !(task->kernel.flags & KFE_HAS_STRINGS);
 }
 
+static int is_calibrated(const job *task)
+{
+    return task->option && strncmp(task->option, "calibration", 11) == 0;
+}
+
 /* Isotonic curves are steps, which show where a solver stopped. */
 static int is_smooth(const job *task)
 {
-    return !task->option;
+    return !is_calibrated(task);
 }
 
 static int has_classes(const job *task)
@@ -159,7 +164,7 @@ static int counts_class_weights(const job *task)
 /* Calibrations count examples: Platt's targets are those of a sample of this size. */
 static int ignores_counts(const job *task)
 {
-    return counts_weights(task) && !task->option && !may_notice(task, COUNTS);
+    return counts_weights(task) && !is_calibrated(task) && !may_notice(task, COUNTS);
 }
 
 /* Methods that weigh kernels put these weights into the kernels' parameters. */
@@ -263,6 +268,24 @@ static void tighten(kfe_context *ctx, const job *task, kfe_spec *spec)
             assert_ok(ctx, kfe_spec_set(ctx, spec, row->name, "1e-10"));
 }
 
+/* Sets "name=value;name=value". */
+static void set_option(kfe_context *ctx, const char *option, kfe_spec *spec)
+{
+    char text[96];
+
+    snprintf(text, sizeof text, "%s", option);
+    for (char *next = text; next;) {
+        char *name = next;
+        next = strchr(name, ';');
+        if (next)
+            *next++ = 0;
+        char *value = strchr(name, '=');
+        assert_non_null(value);
+        *value++ = 0;
+        assert_ok(ctx, kfe_spec_set(ctx, spec, name, value));
+    }
+}
+
 static kfe_spec *make_spec(kfe_context *ctx, const job *task, const variation *v)
 {
     const exception *known = exception_of(task->entry.name);
@@ -284,7 +307,7 @@ static kfe_spec *make_spec(kfe_context *ctx, const job *task, const variation *v
     if (v->scale)
         assert_ok(ctx, kfe_spec_set(ctx, spec, "scale", v->scale));
     if (task->option)
-        assert_ok(ctx, kfe_spec_set(ctx, spec, "calibration", task->option));
+        set_option(ctx, task->option, spec);
     return spec;
 }
 
@@ -310,7 +333,7 @@ static kfe_matrix decisions(kfe_context *ctx, const job *task, const kfe_model *
     kfe_matrix scores = {0};
     kfe_matrix out = {0};
 
-    if (task->option) {
+    if (is_calibrated(task)) {
         assert_ok(ctx, kfe_predict_probabilities(ctx, model, test, &labels, &out));
     } else if (has_classes(task)) {
         assert_ok(ctx, kfe_predict(ctx, model, test, &labels, &scores));
@@ -526,12 +549,38 @@ static void add_learner(int index, const kfe_entry_info *entry)
 
     add_job(task);
     for (int c = 0; c < 2; c++) {
-        task.option = c == 0 ? "platt" : "isotonic";
+        task.option = c == 0 ? "calibration=platt" : "calibration=isotonic";
         add_job(task);
     }
     task.option = NULL;
     for (int k = 0; entry->flags & KFE_HAS_KERNELS && kfe_kernel(k, &task.kernel); k++)
         add_job(task);
+}
+
+/* Examples that a fit picks by itself: landmarks, and those that some methods draw. */
+static void add_choices(job task)
+{
+    static const char *const landmarks[] = {"landmarks=15;landmark-by=rpcholesky",
+                                            "landmarks=15;landmark-by=random", "landmarks=15;landmark-by=sma",
+                                            "landmarks=15;landmark-by=kmeans"};
+    static const struct {
+        const char *name, *option;
+    } draws[] = {{"sma", "columns=15;refresh=3"},  {"smc", "columns=15;refresh=3"},
+                 {"skfa", "columns=15;refresh=3"}, {"skpls", "nu=0.2;cache=12"},
+                 {"skpls", "rule=mi;cache=15"},    {"skblf", "rule=mi;cache=15"},
+                 {"slmc", "init=random"}};
+
+    if (strcmp(task.kernel.name, "rbf") != 0)
+        return;
+    for (size_t i = 0; i < sizeof landmarks / sizeof *landmarks; i++) {
+        task.option = landmarks[i];
+        add_job(task);
+    }
+    for (size_t i = 0; i < sizeof draws / sizeof *draws; i++)
+        if (strcmp(task.entry.name, draws[i].name) == 0) {
+            task.option = draws[i].option;
+            add_job(task);
+        }
 }
 
 int main(void)
@@ -543,6 +592,7 @@ int main(void)
     for (int s = 0; s < subjects; s++) {
         job task = {.index = list[s].method_index, .entry = list[s].method, .kernel = list[s].kernel};
         add_job(task);
+        add_choices(task);
         task.decides = 1;
         if (task.entry.flags & KFE_HAS_PREDICTOR)
             add_job(task);
