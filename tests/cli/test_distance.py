@@ -36,7 +36,7 @@ def features(kfe, data, *flags):
 
 @pytest.mark.parametrize("method", [("koc", "-k", "rbf:gamma=0.2"), ("kpca", "--dim", "2", "-k", "matern:sigma=3"),
                                     ("pca", "--dim", "2"), ("sma", "--dim", "2", "-k", "rbf:gamma=0.1"),
-                                    ("kfd", "--landmarks", "20", "-k", "rbf:gamma=0.2")], ids=lambda m: m[0])
+                                    ("kfd", "--landmarks", "1000", "-k", "rbf:gamma=0.2")], ids=lambda m: m[0])
 @pytest.mark.parametrize("file, mapped", [("matrix.csv", "mapped.csv"), ("weights.csv", "weighted.csv")])
 def test_distance_is_a_map_of_the_columns(distance, method, file, mapped):
     flags = ("-m", *method, "--scale", "none", "--label", "last")
