@@ -13,6 +13,86 @@
 /* Eigenvalues of a matrix may be negative by rounding, relative to the largest. */
 #define KFE_DISTANCE_ROUNDING 1e-10
 
+/* ---- names of columns ---- */
+
+static int is_named(const char *found, const char *name)
+{
+    return strcmp(found ? found : "", name) == 0;
+}
+
+/* The column of the distance that is named as column j of the data: that in the same place, or the first other one; -1: none. */
+static int64_t find_name(char *const *names, int64_t count, int64_t j, const char *name)
+{
+    if (is_named(names[j], name))
+        return j;
+    for (int64_t k = 0; k < count; k++)
+        if (is_named(names[k], name))
+            return k;
+    return -1;
+}
+
+/* from[j]: the column of the distance that is column j of the data. */
+static kfe_status match_names(kfe_context *ctx, const char *path, char *const *names, const kfe_i_view *view,
+                              int64_t *from)
+{
+    kfe_status status = KFE_OK;
+    int64_t count = view->table.cols;
+    char *taken = NULL;
+
+    KFE_ALLOC_ZERO(ctx, taken, count);
+    for (int64_t j = 0; j < count; j++) {
+        const char *name = view->column_names[j] ? view->column_names[j] : "";
+        from[j] = find_name(names, count, j, name);
+        if (from[j] < 0 || taken[from[j]])
+            KFE_FAIL(
+                ctx, KFE_EINPUT,
+                "%s: {distance} has %s column '%s', which the data has; give both the same names, or one "
+                "of them no names",
+                path, from[j] < 0 ? "no" : "only one", name);
+        taken[from[j]] = 1;
+    }
+cleanup:
+    kfe_i_free(ctx, taken);
+    return status;
+}
+
+static kfe_status reorder(kfe_context *ctx, const int64_t *from, int64_t rows, int64_t cols, double *values)
+{
+    kfe_status status = KFE_OK;
+    double *before = NULL;
+
+    if (!values)
+        return KFE_OK;
+    KFE_ALLOC(ctx, before, rows * cols);
+    memcpy(before, values, (size_t)(rows * cols) * sizeof *values);
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(values + i * cols, before + from[i] * cols, (size_t)cols * sizeof *values);
+cleanup:
+    kfe_i_free(ctx, before);
+    return status;
+}
+
+/* Puts the columns of the distance into the order of the data, if both have names. */
+static kfe_status order_by_names(kfe_context *ctx, const char *path, char *const *names,
+                                 const kfe_i_view *view, kfe_i_scaler *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_map *map = &out->map;
+    int64_t count = map->rows;
+    int64_t *from = NULL;
+
+    if (!names || !view->column_names || count != view->table.cols)
+        return KFE_OK;
+    KFE_ALLOC(ctx, from, count);
+    KFE_TRY(match_names(ctx, path, names, view, from));
+    KFE_TRY(reorder(ctx, from, count, map->diagonal ? 1 : map->cols, map->values));
+    KFE_TRY(reorder(ctx, from, count, 1, out->shift));
+    KFE_TRY(reorder(ctx, from, count, 1, out->factor));
+cleanup:
+    kfe_i_free(ctx, from);
+    return status;
+}
+
 /* ---- from a model ---- */
 
 static kfe_status copy_numbers(kfe_context *ctx, const double *from, int64_t count, double **out)
@@ -68,7 +148,7 @@ static kfe_status map_of_model(kfe_context *ctx, const char *path, const kfe_mod
     return kfe_i_map_copy(ctx, map, out);
 }
 
-static kfe_status read_model(kfe_context *ctx, const char *path, kfe_i_scaler *out)
+static kfe_status read_model(kfe_context *ctx, const char *path, const kfe_i_view *view, kfe_i_scaler *out)
 {
     kfe_status status = KFE_OK;
     kfe_model *model = NULL;
@@ -80,6 +160,7 @@ static kfe_status read_model(kfe_context *ctx, const char *path, kfe_i_scaler *o
     out->cols = model->views[0].cols;
     KFE_TRY(copy_numbers(ctx, scaler->shift, out->cols, &out->shift));
     KFE_TRY(copy_numbers(ctx, scaler->factor, out->cols, &out->factor));
+    KFE_TRY(order_by_names(ctx, path, model->views[0].column_names, view, out));
 cleanup:
     kfe_model_free(model);
     return status;
@@ -153,7 +234,7 @@ cleanup:
     return status;
 }
 
-static kfe_status read_table(kfe_context *ctx, const char *path, kfe_i_map *out)
+static kfe_status read_table(kfe_context *ctx, const char *path, const kfe_i_view *view, kfe_i_scaler *out)
 {
     kfe_status status = KFE_OK;
     kfe_data *data = NULL;
@@ -165,14 +246,16 @@ static kfe_status read_table(kfe_context *ctx, const char *path, kfe_i_map *out)
         KFE_FAIL(ctx, KFE_EINPUT, "%s: {distance} needs a dense table of numbers", path);
     KFE_TRY(kfe_i_table_check_finite(ctx, table, path));
     if (table->rows == 1 || table->cols == 1)
-        KFE_TRY(read_weights(ctx, path, table, out));
+        KFE_TRY(read_weights(ctx, path, table, &out->map));
     else if (table->rows == table->cols)
-        KFE_TRY(read_matrix(ctx, path, table, out));
+        KFE_TRY(read_matrix(ctx, path, table, &out->map));
     else
         KFE_FAIL(
             ctx, KFE_EINPUT,
             "%s: {distance} needs a square matrix, or one row or column of weights, not %lld × %lld numbers",
             path, (long long)table->rows, (long long)table->cols);
+    if (table->cols > 1) /* a column of weights has one name, which is not that of a column of the data */
+        KFE_TRY(order_by_names(ctx, path, data->views[0].column_names, view, out));
 cleanup:
     kfe_data_free(data);
     return status;
@@ -185,9 +268,9 @@ static int is_model(const char *path)
     return length >= 4 && strcmp(path + length - 4, ".kfe") == 0;
 }
 
-kfe_status kfe_i_distance_read(kfe_context *ctx, const char *path, kfe_i_scaler *out)
+kfe_status kfe_i_distance_read(kfe_context *ctx, const char *path, const kfe_i_view *view, kfe_i_scaler *out)
 {
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
-    return is_model(path) ? read_model(ctx, path, out) : read_table(ctx, path, &out->map);
+    return is_model(path) ? read_model(ctx, path, view, out) : read_table(ctx, path, view, out);
 }

@@ -138,7 +138,7 @@ kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_ke
     kfe_i_scaler distance = {0};
 
     if (kfe_i_distance_is_file(how.distance)) {
-        KFE_TRY(kfe_i_distance_read(ctx, how.distance, &distance));
+        KFE_TRY(kfe_i_distance_read(ctx, how.distance, &train->views[0], &distance));
         KFE_TRY(check_distance(ctx, kernels, train, &distance.map));
     }
     for (int v = 0; v < data->view_count; v++) {

@@ -145,3 +145,27 @@ def test_exports_have_the_map(distance, flags):
     operation = b"MatMul" if flags[1] == "rfm" else b"Mul"
     count = [(distance.folder / name).read_bytes().count(operation) for name in ("m.onnx", "p.onnx")]
     assert count[0] == count[1] + 1
+
+
+@pytest.mark.parametrize("source", ["weights.csv", "matrix.csv", "rfm.kfe", "pls.kfe"])
+def test_columns_are_matched_by_name(kfe, source):
+    """The same distance on a table with its columns in another order gives the same predictions."""
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(60, 3)) * [1, 2, 3]
+    y = np.where(x[:, 0] + x[:, 1] > 0, "u", "v")
+    names = np.array(["a", "b", "c"])
+    for file, order in ("data.csv", [0, 1, 2]), ("other.csv", [2, 0, 1]):
+        kfe.write(file, ",".join([*names[order], "y"]) + "\n" +
+                  "".join(",".join([*map(repr, map(float, row[order])), label]) + "\n" for row, label in zip(x, y)))
+    kfe.write("weights.csv", "b,a,c\n1,4,0.25\n")
+    kfe.write("matrix.csv", "b,a,c\n1,0.5,0\n0.5,4,0.2\n0,0.2,0.25\n")
+    kfe.ok("fit", "-q", "-m", "rfm", "-k", "exp", "--scale", "standard", "--iterations", "2", "data.csv", "-o", "rfm.kfe")
+    kfe.ok("fit", "-q", "-m", "pls", "--dim", "2", "--scale", "standard", "data.csv", "-o", "pls.kfe")
+    answers = []
+    for file in "data.csv", "other.csv":
+        kfe.ok("fit", "-q", "-m", "koc", "-k", "rbf:gamma=0.2", "--scale", "none", "--distance", source, file, "-o", "m.kfe")
+        kfe.ok("transform", "-q", "m.kfe", "data.csv", "-o", "f.npy")
+        answers.append(np.load(kfe.folder / "f.npy"))
+    np.testing.assert_allclose(answers[0], answers[1], atol=1e-9)
+    kfe.write("named.csv", "b,a,z\n1,4,0.25\n")
+    kfe.refused("fit", "-q", "-m", "koc", "--distance", "named.csv", "data.csv", "-o", "n.kfe", says="no column 'c'")
