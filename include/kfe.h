@@ -708,7 +708,8 @@ KFE_API const char *kfe_model_column_name(const kfe_model *model, int view, int6
  * NULL and *rows = 0 for localized models, and if the columns themselves are the features. */
 KFE_API const double *kfe_model_coefficients(const kfe_model *model, int64_t *rows);
 KFE_API const double *kfe_model_offset(const kfe_model *model); /* kfe_model_dim numbers; NULL: zeros */
-/* The training row (from 0) of each support example; NULL if they are not training examples. */
+/* The training row (from 0) of each support example; NULL if they are not training examples. Rows of weight zero count, and so do those of a
+ * file that {missing=drop} left out when the data was read. */
 KFE_API const int64_t *kfe_model_support_index(const kfe_model *model);
 /* One part of a localized model (lmkl, sldr): a kernel on a view, or on projections of it. */
 typedef struct kfe_part_info {

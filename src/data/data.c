@@ -71,6 +71,7 @@ void kfe_data_free(kfe_data *data)
     kfe_i_free(data->ctx, data->target_name);
     kfe_i_free(data->ctx, data->id_name);
     kfe_i_table_free(&data->ids);
+    kfe_i_free(data->ctx, data->row_numbers);
     kfe_i_data_free_protocol(data);
     kfe_i_division_free(&data->division);
     kfe_i_free(data->ctx, data->views);

@@ -31,9 +31,12 @@ struct kfe_data {
     kfe_i_division division; /* of the one table that the views are columns of; no columns: none */
     kfe_data *divided;       /* of arranged data (model/arrange.h): owns the views; NULL: nothing */
     kfe_i_target target;
-    char *target_name; /* the header of the label column, or NULL */
-    kfe_i_table ids;   /* strings that name the rows in outputs; no rows: none */
-    char *id_name;     /* the header of that column */
+    char *target_name;   /* the header of the label column, or NULL */
+    kfe_i_table ids;     /* strings that name the rows in outputs; no rows: none */
+    char *id_name;       /* the header of that column */
+    int ids_are_numbers; /* of the rows in the file, for want of names */
+    int64_t *
+        row_numbers; /* where the user gave each row, if rows were left out: from 0; NULL: all rows in their places */
     int64_t first_row; /* of a part of a file: rows before it, for messages */
     kfe_i_label_place label_place;
     int64_t *groups;           /* of each row: splits keep the rows of a group together; NULL: none */

@@ -134,7 +134,7 @@ kfe_status kfe_i_fit_describe(kfe_i_fit *job)
     job->model->origin.label_place = job->train->label_place;
     if (job->train->target_name)
         KFE_STRDUP(job->ctx, job->model->origin.label_name, job->train->target_name);
-    if (job->train->id_name) {
+    if (job->train->id_name && !job->train->ids_are_numbers) {
         KFE_STRDUP(job->ctx, job->model->origin.id_name, job->train->id_name);
         kfe_i_force_utf8(job->model->origin.id_name);
     }

@@ -97,6 +97,8 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     KFE_TRY(kfe_i_fit_model(ctx, spec, train, &model));
     if (spec->fit.calibration != KFE_CALIBRATION_NONE)
         KFE_TRY(kfe_i_calibrate(ctx, spec, train, model));
+    for (int64_t s = 0; model->support_index && train->row_numbers && s < model->rows; s++)
+        model->support_index[s] = train->row_numbers[model->support_index[s]];
     *out = model;
     model = NULL;
 cleanup:

@@ -23,7 +23,7 @@ frame_of <- function(formula, data, given = list(), na.action = NULL) {
   columns <- columns_of_data(terms, data, nrow(frame))
   list(frame = kept$frame, x = frame_columns(kept$frame, terms), y = stats::model.response(kept$frame), weights = take(beside$weights),
        groups = take(beside$groups), terms = strip_terms(terms, columns), xlevels = stats::.getXlevels(terms, frame),
-       columns = columns, omitted = kept$omitted)
+       columns = columns, omitted = kept$omitted, places = if (!identical(places, rows)) places)
 }
 
 # The numbers of the rows that `subset` names.
@@ -97,6 +97,7 @@ strip_terms <- function(terms, columns) {
 # A model with what new data and its summaries need of the formula.
 add_formula <- function(model, frame, call) {
   model[c("terms", "xlevels", "columns", "omitted")] <- frame[c("terms", "xlevels", "columns", "omitted")]
+  if (!is.null(frame$places)) model$places <- if (is.null(model$places)) frame$places else frame$places[model$places]
   model$call <- call
   model
 }

@@ -24,10 +24,12 @@ make_problem <- function(x, y, spec, views = NULL, task = "auto", missing = "err
   if (is.null(x)) stop_kfe("x is NULL; it must be a matrix, a data frame or a list of them", "argument")
   if (is_views(x) && length(x) == 0) stop_kfe("x is an empty list; give a matrix for each view")
   dropped <- 0L
+  places <- NULL
   if (missing == "drop") {
     gaps <- rows_with_gaps(x, y)
     dropped <- sum(gaps)
     if (dropped > 0) {
+      places <- which(!gaps)
       x <- take_rows(x, !gaps)
       y <- if (!is.null(y)) take_rows(y, !gaps)
       groups <- if (!is.null(groups)) groups[!gaps]
@@ -47,7 +49,7 @@ make_problem <- function(x, y, spec, views = NULL, task = "auto", missing = "err
   data$groups <- group_numbers(groups, rows)
   data$weights <- check_weights(weights, rows)
   found <- add_target(data, y, rows, task, spec$method)
-  list(data = found$data, target = found$target, schemas = schemas, rows = rows, dropped = dropped,
+  list(data = found$data, target = found$target, schemas = schemas, rows = rows, dropped = dropped, places = places,
        fills = !is.null(data$missing))
 }
 

@@ -12,7 +12,7 @@ new_kfe <- function(handle, call, problem, settings) {
     task = c("none", "classify", "regress")[facts$task + 1L], predicts = facts$outputs > 0,
     calibration = facts$calibration, classes = facts$classes, levels = class_levels(target, facts$classes), ordered = isTRUE(target$ordered),
     targets = target$names, rows = problem$rows, dropped = problem$dropped, support = as.integer(facts$support_size),
-    fills = problem$fills, schemas = problem$schemas, settings = settings[c("threads", "memory", "device", "verbose")], bytes = bytes,
+    places = problem$places, fills = problem$fills, schemas = problem$schemas, settings = settings[c("threads", "memory", "device", "verbose")], bytes = bytes,
     cache = handle_cache(handle)
   ))
 }
@@ -137,6 +137,9 @@ print.summary.kfe <- function(x, ...) {
   invisible(x)
 }
 
+# Numbers of rows that were fitted on, as numbers of rows of the data that was given.
+training_rows <- function(object, rows) if (is.null(object$places)) rows else object$places[rows]
+
 coef.kfe <- function(object, type = c("auto", "linear", "dual"), ...) {
   facts <- facts_of(object)
   type <- match.arg(type)
@@ -150,7 +153,7 @@ coef.kfe <- function(object, type = c("auto", "linear", "dual"), ...) {
     stop_kfe(sprintf("%s is a linear method: its coefficients are on columns; use type = \"linear\"", object$method),
              "unsupported")
   result <- facts$coefficients
-  names <- if (linear) unlist(lapply(facts$views, function(view) view$names)) else facts$support
+  names <- if (linear) unlist(lapply(facts$views, function(view) view$names)) else training_rows(object, facts$support)
   dimnames(result) <- list(if (length(names) == nrow(result)) as.character(names), feature_names(object))
   attr(result, "offset") <- facts$offset
   result

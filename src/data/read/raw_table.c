@@ -24,6 +24,7 @@ void kfe_i_raw_table_free(kfe_i_raw_table *raw)
     kfe_i_free(raw->ctx, raw->id_name);
     kfe_i_free(raw->ctx, raw->fields);
     kfe_i_free(raw->ctx, raw->groups);
+    kfe_i_free(raw->ctx, raw->row_numbers);
     kfe_i_free(raw->ctx, raw->weights);
     kfe_i_table_free(&raw->ids);
     kfe_i_gaps_free(&raw->gaps);
@@ -180,6 +181,7 @@ static kfe_status number_rows(kfe_i_raw_table *raw, const int64_t *kept, int64_t
     kfe_status status = KFE_OK;
     char number[DIGITS + 1];
 
+    raw->ids_are_numbers = 1;
     KFE_STRDUP(raw->ctx, raw->id_name, "row");
     KFE_TRY(kfe_i_table_new_text(raw->ctx, count, DIGITS * count, &raw->ids));
     for (int64_t i = 0; i < count; i++) {
@@ -240,6 +242,10 @@ static kfe_status drop_rows(kfe_context *ctx, kfe_i_raw_table *raws, int views, 
         KFE_TRY(keep_rows(&raws[v], kept, count));
     if (!has_names(raws, views) && count < rows)
         KFE_TRY(number_rows(&raws[0], kept, count));
+    if (count < rows) {
+        raws[0].row_numbers = kept;
+        kept = NULL;
+    }
     kfe_i_log(ctx, KFE_LOG_INFO, "%s: dropped %lld of %lld rows with missing values", file,
               (long long)(rows - count), (long long)rows);
 cleanup:

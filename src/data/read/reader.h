@@ -22,6 +22,8 @@ typedef struct kfe_i_raw_table {
     kfe_i_gaps gaps;         /* of values that were filled in */
     kfe_i_table ids;         /* strings that name the rows; no rows: none */
     char *id_name;           /* the header of that column, or "row" */
+    int ids_are_numbers;     /* of the rows in the file */
+    int64_t *row_numbers;    /* of the rows that are left in the file, from 0; NULL: all are */
     int64_t *groups;         /* of the rows, NULL: none */
     double *weights;         /* of the rows, NULL: none */
     int has_missing;         /* some value of the table or some label is missing */

@@ -104,6 +104,7 @@ static void move_names(kfe_i_raw_table *raw, kfe_data *data)
 {
     data->ids = raw->ids;
     data->id_name = raw->id_name;
+    data->ids_are_numbers = raw->ids_are_numbers;
     memset(&raw->ids, 0, sizeof raw->ids);
     raw->id_name = NULL;
 }
@@ -115,6 +116,8 @@ kfe_status kfe_i_take_row_columns(kfe_i_raw_table *raws, int count, const char *
     move_names(owner_of(raws, count, has_names), data);
     data->groups = owner->groups;
     owner->groups = NULL;
+    data->row_numbers = raws[0].row_numbers;
+    raws[0].row_numbers = NULL;
     owner = owner_of(raws, count, has_weights);
     return move_weights(owner, kfe_i_shown_path(paths[owner - raws]), data);
 }

@@ -35,10 +35,16 @@ static kfe_status find_shape(const kfe_i_exchange *x)
         "coefficients");
 }
 
+/* Rows where the user gave them, of which some may have been left out. Of a given kernel matrix they are columns, too. */
 static int are_examples(const kfe_model *model)
 {
+    int64_t end = INT64_MAX;
+
+    for (int v = 0; v < model->view_count; v++)
+        if (kfe_i_kernel_list_given(&model->kernels, v) > 0)
+            end = model->origin.train_rows;
     for (int64_t s = 0; model->support_index && s < model->rows; s++)
-        if (model->support_index[s] < 0 || model->support_index[s] >= model->origin.train_rows)
+        if (model->support_index[s] < 0 || model->support_index[s] >= end)
             return 0;
     return 1;
 }

@@ -149,6 +149,16 @@ test_that("a row of weight 2 counts like two rows", {
     expect_error(kfe(flowers[1:100, ], droplevels(species[1:100]), method = refusing[1], weights = twice[1:100]), "weights", class = "kfe_error")
 })
 
+test_that("coefficients on support examples are named by the rows of the data", {
+  rows_of <- function(...) as.integer(rownames(coef(kfe(Species ~ ., ..., method = "kfd", kernel = "rbf"), type = "dual")))
+  gaps <- replace(iris, 1, replace(iris[[1]], c(2, 7), NA))
+  expect_equal(rows_of(iris), 1:150)
+  expect_equal(rows_of(iris, weights = rep(0:1, 75)), seq(2, 150, 2))
+  expect_equal(rows_of(gaps, missing = "drop"), setdiff(1:150, c(2, 7)))
+  expect_equal(rows_of(gaps, na.action = na.omit), setdiff(1:150, c(2, 7)))
+  expect_equal(rows_of(gaps, subset = Sepal.Width > 3, missing = "drop"), setdiff(which(iris$Sepal.Width > 3), c(2, 7)))
+})
+
 test_that("linear models reconstruct rows", {
   model <- kfe(flowers, method = "pca", dim = 4, scale = "none")
   rows <- kfe_inverse(model, kfe_transform(model, flowers))
