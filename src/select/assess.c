@@ -440,18 +440,21 @@ cleanup:
     return status;
 }
 
-/* What Q² compares squared errors with. */
+/* What Q² compares squared errors with; rows count by their weights. */
 static double target_variance(const kfe_i_target *target)
 {
+    double mass = 0;
     double sum = 0;
 
+    for (int64_t i = 0; i < target->rows; i++)
+        mass += kfe_i_weight_of(target, i);
     for (int64_t j = 0; target->task == KFE_TASK_REAL && j < target->cols; j++) {
         double mean = 0;
         for (int64_t i = 0; i < target->rows; i++)
-            mean += target->values[i * target->cols + j] / (double)target->rows;
+            mean += kfe_i_weight_of(target, i) / mass * target->values[i * target->cols + j];
         for (int64_t i = 0; i < target->rows; i++) {
             double left = target->values[i * target->cols + j] - mean;
-            sum += left * left / ((double)target->rows * (double)target->cols);
+            sum += kfe_i_weight_of(target, i) / mass * left * left / (double)target->cols;
         }
     }
     return sum;

@@ -50,7 +50,7 @@ typedef struct kfe_i_assessment {
     double *permuted; /* mean of the first metric with permuted targets */
     int64_t permuted_count;
     double permutation_p;
-    double target_variance; /* mean over real targets of Σ(y − ȳ)²/n; 0: classes */
+    double target_variance; /* mean over real targets of Σw(y − ȳ)²/Σw; 0: classes */
 } kfe_i_assessment;
 
 /* What an assessment is asked for. */

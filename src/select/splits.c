@@ -12,6 +12,8 @@
  * Held out: one random part is the test part of every split. The rest is divided into folds: each in turn is for
  * validation, the others for training.
  *
+ * Rows of weight zero are in no part.
+ *
  * Each repeat has a random stream of its own. Time and memory are O(n) per split, plus O(n) to group the classes.
  */
 #include "select/splits.h"
@@ -531,24 +533,89 @@ cleanup:
     return status;
 }
 
-/* Rows of weight zero are not trained on. In the test part they stay, where metrics count them by their weight. */
+/* ---- rows of weight zero ---- */
+
+static int64_t keep_weighty(const kfe_i_target *target, int64_t count, int64_t *rows)
+{
+    int64_t kept = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        if (target->weights[rows[i]] > 0)
+            rows[kept++] = rows[i];
+    return kept;
+}
+
+int64_t kfe_i_split_count(const kfe_i_split_rows *from)
+{
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < (from->subset ? from->subset_count : from->rows); i++)
+        count += !from->target || kfe_i_weight_of(from->target, from->subset ? from->subset[i] : i) > 0;
+    return count;
+}
+
+/* Takes them out of splits that were given. */
 static void drop_weightless(const kfe_i_target *target, kfe_i_splits *splits)
 {
     for (int64_t s = 0; target && target->weights && s < splits->count; s++) {
         kfe_i_split *split = &splits->items[s];
-        int64_t kept = 0;
-        for (int64_t i = 0; i < split->train_count; i++)
-            if (target->weights[split->train[i]] > 0)
-                split->train[kept++] = split->train[i];
-        split->train_count = kept;
+        split->train_count = keep_weighty(target, split->train_count, split->train);
+        split->test_count = keep_weighty(target, split->test_count, split->test);
+        if (split->validation)
+            split->validation_count = keep_weighty(target, split->validation_count, split->validation);
     }
+}
+
+/* Leaves them out of what is divided, so that the others are divided as without them; *kept is freed by the caller. */
+static kfe_status leave_weightless_out(kfe_context *ctx, kfe_i_split_rows *from, int64_t **kept)
+{
+    kfe_status status = KFE_OK;
+    int64_t count = from->subset ? from->subset_count : from->rows;
+    int64_t left;
+
+    if (!from->target || !from->target->weights)
+        return KFE_OK;
+    KFE_ALLOC(ctx, *kept, count);
+    for (int64_t i = 0; i < count; i++)
+        (*kept)[i] = from->subset ? from->subset[i] : i;
+    left = keep_weighty(from->target, count, *kept);
+    if (left == count)
+        goto cleanup;
+    from->subset = *kept;
+    from->subset_count = left;
+cleanup:
+    return status;
+}
+
+/* Divides what is not given. */
+static kfe_status divide(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_split_rows *all_rows,
+                         uint64_t purpose, kfe_i_splits *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_split_rows from = *all_rows;
+    int64_t *kept = NULL;
+    division all = {.ctx = ctx, .protocol = protocol, .purpose = purpose, .or_fewer = from.or_fewer};
+
+    KFE_TRY(leave_weightless_out(ctx, &from, &kept));
+    if (protocol->kind == KFE_SPLIT_HELD_OUT) {
+        KFE_TRY(make_held_out(ctx, protocol, &from, purpose, out));
+    } else if (from.groups) {
+        KFE_TRY(kfe_i_group_splits_make(ctx, protocol, &from, purpose, out));
+    } else {
+        KFE_TRY(begin_division(&all, &from));
+        KFE_TRY(protocol->kind == KFE_SPLIT_FOLDS ? make_folds(&all, from.target, out)
+                                                  : make_random(&all, out));
+    }
+cleanup:
+    end_division(&all);
+    kfe_i_free(ctx, kept);
+    return status;
 }
 
 kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_split_rows *from,
                              uint64_t purpose, kfe_i_splits *out)
 {
     kfe_status status = KFE_OK;
-    division all = {.ctx = ctx, .protocol = protocol, .purpose = purpose, .or_fewer = from->or_fewer};
 
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
@@ -559,18 +626,11 @@ kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, c
                  "{split=leave-group-out} needs groups of rows; name their column with {groups}");
     } else if (protocol->kind == KFE_SPLIT_FILE) {
         KFE_TRY(read_given(ctx, protocol, from, out));
-    } else if (protocol->kind == KFE_SPLIT_HELD_OUT) {
-        KFE_TRY(make_held_out(ctx, protocol, from, purpose, out));
-    } else if (from->groups) {
-        KFE_TRY(kfe_i_group_splits_make(ctx, protocol, from, purpose, out));
     } else {
-        KFE_TRY(begin_division(&all, from));
-        KFE_TRY(protocol->kind == KFE_SPLIT_FOLDS ? make_folds(&all, from->target, out)
-                                                  : make_random(&all, out));
+        KFE_TRY(divide(ctx, protocol, from, purpose, out));
     }
     drop_weightless(from->target, out);
 cleanup:
-    end_division(&all);
     if (status != KFE_OK)
         kfe_i_splits_free(out);
     return status;

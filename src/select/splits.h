@@ -59,6 +59,9 @@ kfe_i_split_rows kfe_i_split_all(const kfe_data *data);
 /* Some of its rows. */
 kfe_i_split_rows kfe_i_split_some(const kfe_data *data, const int64_t *rows, int64_t count);
 
+/* How many of these rows are divided: those with a weight above zero. */
+int64_t kfe_i_split_count(const kfe_i_split_rows *from);
+
 /* The random stream of a repeat. */
 void kfe_i_split_rng(const kfe_context *ctx, uint64_t purpose, int64_t repeat, kfe_i_rng *rng);
 

@@ -135,8 +135,8 @@ static kfe_status make_outer(kfe_i_tune *tune, const tune_settings *settings)
     kfe_i_protocol protocol = {
         .kind = KFE_SPLIT_FOLDS, .folds = settings->folds, .repeats = 1, .stratified = 1};
 
-    tune->held_out =
-        settings->assess == ASSESS_HELD_OUT || (settings->assess == ASSESS_AUTO && all.rows > FOLDS_UP_TO);
+    tune->held_out = settings->assess == ASSESS_HELD_OUT ||
+                     (settings->assess == ASSESS_AUTO && kfe_i_split_count(&all) > FOLDS_UP_TO);
     if (tune->held_out) {
         protocol.kind = KFE_SPLIT_RANDOM;
         protocol.train_size = 1 - 1 / (double)settings->folds;

@@ -246,7 +246,9 @@ static unsigned kind_of_view(const kfe_i_tune *tune, int view)
 
 static int is_wide(const kfe_i_tune *tune)
 {
-    return kfe_data_cols(tune->data, 0) > kfe_data_rows(tune->data);
+    const kfe_i_split_rows all = kfe_i_split_all(tune->data);
+
+    return kfe_data_cols(tune->data, 0) > kfe_i_split_count(&all);
 }
 
 /* Whether the method, and the learner if there is one, take weights of examples. */
@@ -333,35 +335,23 @@ cleanup:
 }
 
 /* The standard deviation of the first target, each row counted by its weight. */
-static double weighted_sd(const kfe_i_target *target)
+static double target_spread(const kfe_i_target *target)
 {
     double mass = 0;
     double mean = 0;
-    double squares = 0;
-
-    for (int64_t i = 0; i < target->rows; i++)
-        mass += target->weights[i];
-    for (int64_t i = 0; i < target->rows; i++)
-        mean += target->weights[i] / mass * target->values[i * target->cols];
-    for (int64_t i = 0; i < target->rows; i++) {
-        double deviation = target->values[i * target->cols] - mean;
-        squares += target->weights[i] * deviation * deviation;
-    }
-    return mass > 1 ? sqrt(squares / (mass - 1)) : 0;
-}
-
-static double target_spread(const kfe_i_target *target)
-{
-    double mean = 0;
-    double sd = 0;
+    double variance = 0;
 
     if (target->task != KFE_TASK_REAL)
         return 1;
-    if (target->weights)
-        sd = weighted_sd(target);
-    else
-        kfe_i_mean_sd(target->rows, target->values, target->cols, &mean, &sd);
-    return sd > 0 ? sd : 1;
+    for (int64_t i = 0; i < target->rows; i++)
+        mass += kfe_i_weight_of(target, i);
+    for (int64_t i = 0; i < target->rows; i++)
+        mean += kfe_i_weight_of(target, i) / mass * target->values[i * target->cols];
+    for (int64_t i = 0; i < target->rows; i++) {
+        double deviation = target->values[i * target->cols] - mean;
+        variance += kfe_i_weight_of(target, i) / mass * deviation * deviation;
+    }
+    return variance > 0 ? sqrt(variance) : 1;
 }
 
 /* The width that '@' multiplies. Standardised rows are 2 × columns apart in the mean, squared. */

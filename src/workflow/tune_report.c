@@ -43,9 +43,8 @@ static kfe_i_estimate fold_estimate(const kfe_i_tune *tune, int64_t entry, int64
 {
     const kfe_i_split_rows searched = kfe_i_tune_rows(tune, 0);
     int64_t folds = kfe_i_tune_folds(tune, 0);
-    const kfe_i_extent extent = {.count = folds,
-                                 .test_share = 1 / ((double)folds - 1),
-                                 .rows = (double)(searched.subset ? searched.subset_count : searched.rows)};
+    const kfe_i_extent extent = {
+        .count = folds, .test_share = 1 / ((double)folds - 1), .rows = (double)kfe_i_split_count(&searched)};
     int64_t begin = setting * tune->searchers * KFE_TUNE_FOLDS;
 
     return kfe_i_estimate_over(&extent, tune->entries[entry].values + begin,

@@ -593,7 +593,7 @@ static int64_t fewest_rows(const kfe_i_tune *tune)
 
     for (int64_t o = 0; o < tune->searchers; o++) {
         kfe_i_split_rows rows = kfe_i_tune_rows(tune, o);
-        int64_t count = rows.subset ? rows.subset_count : rows.rows;
+        int64_t count = kfe_i_split_count(&rows);
         fewest = count < fewest ? count : fewest;
     }
     return fewest;

@@ -518,9 +518,9 @@ static void test_weights_of_real_targets(void **state)
     const json_t *setting = json_object_get(ranked(json, "SVM, Gaussian kernel"), "setting");
     double price = atof(word(setting, "C"));
     for (size_t i = 0; i < sizeof multiples / sizeof *multiples; i++)
-        found |= fabs(price / (multiples[i] * sqrt(squares / (mass - 1))) - 1) < 1e-3;
+        found |= fabs(price / (multiples[i] * sqrt(squares / mass)) - 1) < 1e-3;
     if (!found)
-        fail_msg("C=%g is no multiple of %g", price, sqrt(squares / (mass - 1)));
+        fail_msg("C=%g is no multiple of %g", price, sqrt(squares / mass));
     json_decref(json);
     kfe_data_free(data);
     free(x);
