@@ -2,7 +2,7 @@
 /*
  * Pre-images of kpca with a Gaussian kernel, for kfe_inverse_transform: the row x whose image is nearest to a point of the
  * feature space that is given by its features t. With unit directions v_a = Σ A_ia φ(x_i), the point is Σ γ_i φ(x_i),
- * γ = At + 1/n (without centring: At), and nearest means that g(x) = Σ γ_i κ(x_i, x) is largest. A stationary point obeys
+ * γ = At + s with the shares s of the examples in the mean, 1/n without weights (without centring: γ = At), and nearest means that g(x) = Σ γ_i κ(x_i, x) is largest. A stationary point obeys
  *
  *     x = Σ γ_i κ(x_i, x) x_i / Σ γ_i κ(x_i, x),
  *
@@ -29,6 +29,7 @@ typedef struct preimage {
     double width;    /* gamma */
     double *points;  /* support × cols */
     double *gamma;   /* support: γ */
+    double *shares;  /* support: of each example in the mean */
     double *values;  /* support: γ_i κ(x_i, x) */
     double *starts;  /* 2 × cols */
     double *best;    /* support: g at each support example */
@@ -39,6 +40,7 @@ static void preimage_free(preimage *p)
 {
     kfe_i_free(p->ctx, p->points);
     kfe_i_free(p->ctx, p->gamma);
+    kfe_i_free(p->ctx, p->shares);
     kfe_i_free(p->ctx, p->values);
     kfe_i_free(p->ctx, p->starts);
     kfe_i_free(p->ctx, p->best);
@@ -71,6 +73,21 @@ kfe_status kfe_i_preimage_check(kfe_context *ctx, const kfe_model *model, const 
     return KFE_OK;
 }
 
+/* The share of each training example in the mean of all, which is weighted if they are. */
+static void set_shares(preimage *p)
+{
+    int64_t count = 0;
+    const double *weights = kfe_model_record(p->model, "example-weights", &count);
+    double mass = 0;
+
+    for (int64_t i = 0; i < p->support; i++)
+        p->shares[i] = !is_centred(p->model) ? 0 : weights && count == p->support ? weights[i] : 1;
+    for (int64_t i = 0; i < p->support; i++)
+        mass += p->shares[i];
+    for (int64_t i = 0; mass > 0 && i < p->support; i++)
+        p->shares[i] /= mass;
+}
+
 /* The parameter gamma of the kernel, as the kernel writes it. */
 static kfe_status find_width(kfe_context *ctx, const kfe_i_kernel *kernel, double *out)
 {
@@ -95,6 +112,8 @@ static kfe_status begin(preimage *p)
     p->cols = p->model->views[0].cols;
     KFE_ALLOC(p->ctx, p->points, p->support * p->cols);
     KFE_ALLOC(p->ctx, p->gamma, p->support);
+    KFE_ALLOC(p->ctx, p->shares, p->support);
+    set_shares(p);
     KFE_ALLOC(p->ctx, p->values, p->support);
     KFE_ALLOC(p->ctx, p->best, p->support);
     KFE_ALLOC(p->ctx, p->starts, 2 * p->cols);
@@ -145,11 +164,9 @@ static double climb(preimage *p, double *x, double *next)
 
 static void set_gamma(preimage *p, const double *t)
 {
-    double mean = is_centred(p->model) ? 1 / (double)p->model->origin.train_rows : 0;
-
     for (int64_t i = 0; i < p->support; i++)
-        p->gamma[i] =
-            mean + cblas_ddot((blasint)p->model->dim, p->model->coefficients + i * p->model->dim, 1, t, 1);
+        p->gamma[i] = p->shares[i] +
+                      cblas_ddot((blasint)p->model->dim, p->model->coefficients + i * p->model->dim, 1, t, 1);
 }
 
 /* The two rows where the iterations start: the support example of the largest g, and the mean of all. */
@@ -161,8 +178,8 @@ static void set_starts(preimage *p)
     for (int64_t i = 0; i < p->support; i++) {
         p->best[i] = height(p, p->points + i * p->cols);
         best = p->best[i] > p->best[best] ? i : best;
-        cblas_daxpy((blasint)p->cols, 1 / (double)p->support, p->points + i * p->cols, 1, p->starts + p->cols,
-                    1);
+        cblas_daxpy((blasint)p->cols, is_centred(p->model) ? p->shares[i] : 1 / (double)p->support,
+                    p->points + i * p->cols, 1, p->starts + p->cols, 1);
     }
     memcpy(p->starts, p->points + best * p->cols, (size_t)p->cols * sizeof *p->starts);
 }

@@ -85,6 +85,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const vo
     kfe_i_copy_block(n, dim, vectors, wanted, out->coefficients, dim);
     kfe_i_divide_by_roots(n, dim, values, out->coefficients);
     KFE_TRY(kfe_i_solution_record(out, "eigenvalues", values, dim));
+    if (source->target && source->target->weights && s->center)
+        KFE_TRY(kfe_i_solution_record(out, "example-weights", source->target->weights, n));
     if (least < 0)
         KFE_TRY(kfe_i_solution_record(out, "least-eigenvalue", &least, 1));
     note_narrow(ctx, dim, values);
