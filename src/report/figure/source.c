@@ -210,7 +210,8 @@ static kfe_status take_classes(kfe_context *ctx, const kfe_i_source *source, kfe
                                    .truth = set->truth,
                                    .predicted = set->predicted,
                                    .scores = set->scores,
-                                   .one_vs_rest = kfe_i_predictor_is_one_vs_rest(predictor)};
+                                   .one_vs_rest = kfe_i_predictor_is_one_vs_rest(predictor),
+                                   .weights = set->weights};
     KFE_TRY(kfe_i_find_positive(ctx, source->model->target.class_count, source->model->target.class_names,
                                 source->settings.positive, &set->outcome.positive));
     if (set->outcome.classes != 2 && !source->settings.positive[0])
@@ -236,7 +237,8 @@ static kfe_status take_values(kfe_context *ctx, kfe_i_set *set, const kfe_data *
                                        .positive = -1,
                                        .cols = cols,
                                        .truth_values = data->target.values,
-                                       .predicted_values = set->values};
+                                       .predicted_values = set->values,
+                                       .weights = set->weights};
 cleanup:
     return status;
 }
@@ -335,6 +337,7 @@ static kfe_status begin_set(kfe_context *ctx, kfe_i_source *source, kfe_i_set *s
     const kfe_data *data = set->gathered ? set->gathered : set->data;
 
     set->rows = kfe_data_rows(data);
+    set->weights = data->target.weights;
     return match_classes(ctx, source, set, data);
 }
 

@@ -30,6 +30,7 @@ typedef struct kfe_i_set {
     int64_t *origin;    /* their rows in `data`; NULL: the same */
     const char *name;   /* "training" or "test" */
     int64_t rows;
+    const double *weights; /* of the rows, borrowed; NULL: ones */
     kfe_matrix features;
     int64_t dim;                /* the first features, which figures show */
     int32_t *truth, *predicted; /* numbers in the source's classes; NULL: not available */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The figure `calibration`, a reliability diagram: examples are put into ten bins by their predicted probability, and the
- * share of them for which it came true is drawn over the mean of the bin. Of two classes (or of the class of {positive})
+ * share of them for which it came true is drawn over the mean of the bin; examples count by their weights. Of two classes (or of the class of {positive})
  * the event is that class; of several it is that the most probable class is the true one.
  */
 #include <math.h>
@@ -14,7 +14,7 @@ enum { BINS = 10, CURVES = 2 };
 /* Sums over the examples of each bin. */
 typedef struct curve {
     const char *name;
-    double count[BINS], predicted[BINS], observed[BINS];
+    double count[BINS], squares[BINS], predicted[BINS], observed[BINS];
 } curve;
 
 static int64_t most_probable(const double *row, int64_t classes)
@@ -33,9 +33,11 @@ static void count_examples(const kfe_i_outcome *outcome, const double *probabili
         const double *row = probabilities + i * outcome->classes;
         int64_t g = outcome->positive >= 0 ? outcome->positive : most_probable(row, outcome->classes);
         int bin = row[g] >= 1 ? BINS - 1 : row[g] > 0 ? (int)(BINS * row[g]) : 0;
-        out->count[bin]++;
-        out->predicted[bin] += row[g];
-        out->observed[bin] += outcome->truth[i] == g;
+        double weight = kfe_i_outcome_weight(outcome, i);
+        out->count[bin] += weight;
+        out->squares[bin] += weight * weight;
+        out->predicted[bin] += weight * row[g];
+        out->observed[bin] += outcome->truth[i] == g ? weight : 0;
     }
 }
 
@@ -106,14 +108,14 @@ cleanup:
 static void fill_rows(const curve *c, int which, int64_t row, const table *t)
 {
     for (int b = 0; b < BINS; b++) {
-        if (c->count[b] < 1)
+        if (c->count[b] <= 0)
             continue;
         double share = c->observed[b] / c->count[b];
         t->names[row] = which;
         t->bins[row] = b;
         t->numbers[0][row] = c->predicted[b] / c->count[b];
         t->numbers[1][row] = share;
-        t->numbers[2][row] = sqrt(share * (1 - share) / c->count[b]);
+        t->numbers[2][row] = sqrt(share * (1 - share) * c->squares[b]) / c->count[b];
         t->numbers[3][row++] = c->count[b];
     }
 }
@@ -178,8 +180,9 @@ static void write_caption(const kfe_i_source *source, const kfe_i_set *set, cons
         (long long)set->rows, set->name);
     for (int k = 0; k < count; k++) {
         double gap = 0;
+        double mass = kfe_i_outcome_mass(&set->outcome);
         for (int b = 0; b < BINS; b++)
-            gap += fabs(curves[k].predicted[b] - curves[k].observed[b]) / (double)set->rows;
+            gap += fabs(curves[k].predicted[b] - curves[k].observed[b]) / mass;
         kfe_i_text_printf(&out->caption, " Mean distance from it (expected calibration error), %s: %.3f.",
                           curves[k].name, gap);
     }

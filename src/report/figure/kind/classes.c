@@ -24,9 +24,10 @@ static kfe_status count(kfe_context *ctx, const kfe_i_outcome *outcome, counts *
     KFE_ALLOC_ZERO(ctx, c->truth, outcome->classes);
     KFE_ALLOC_ZERO(ctx, c->predicted, outcome->classes);
     for (int64_t i = 0; i < outcome->rows; i++) {
-        c->truth[outcome->truth[i]]++;
-        c->predicted[outcome->predicted[i]]++;
-        c->right[outcome->truth[i]] += outcome->truth[i] == outcome->predicted[i];
+        double weight = kfe_i_outcome_weight(outcome, i);
+        c->truth[outcome->truth[i]] += weight;
+        c->predicted[outcome->predicted[i]] += weight;
+        c->right[outcome->truth[i]] += outcome->truth[i] == outcome->predicted[i] ? weight : 0;
     }
 cleanup:
     return status;
@@ -65,7 +66,8 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     KFE_TRY(count(ctx, &set->outcome, &c));
     kfe_i_figure_rows(out, source->class_count);
     KFE_TRY(add_table(source, &c, out));
-    kfe_i_text_printf(&out->caption, "Of the %s examples, by class.", set->name);
+    kfe_i_text_printf(&out->caption, "Of the %s examples%s, by class.", set->name,
+                      set->weights ? ", which count by their weights" : "");
     if (source->class_count > MOST_BARS)
         goto cleanup; /* a table only */
     KFE_TRY(kfe_i_figure_panel(out, NULL, "class", ""));

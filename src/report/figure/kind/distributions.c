@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figure `distributions`: how the values of each feature are distributed, by class. */
+/* The figure `distributions`: how the values of each feature are distributed, by class. Examples count by their weights. */
 #include <math.h>
 
 #include "core/memory.h"
@@ -20,6 +20,11 @@ static double feature_of(const kfe_i_set *set, int64_t row, int64_t j)
     return set->features.values[row * set->features.stride + j];
 }
 
+static double weight_of(const kfe_i_set *set, int64_t row)
+{
+    return set->weights ? set->weights[row] : 1;
+}
+
 static int64_t class_of(const job *work, int64_t row)
 {
     return work->classes > 1 ? work->set->truth[row] : 0;
@@ -34,6 +39,8 @@ static void fill(const job *work, int64_t j)
     int64_t start = j * work->classes * work->bins;
 
     for (int64_t i = 0; i < work->set->rows; i++) {
+        if (weight_of(work->set, i) <= 0)
+            continue;
         low = fmin(low, feature_of(work->set, i, j));
         high = fmax(high, feature_of(work->set, i, j));
     }
@@ -45,8 +52,9 @@ static void fill(const job *work, int64_t j)
         double place = (feature_of(work->set, i, j) - low) / width; /* NaN if the range overflows */
         int64_t bin = place >= 0 && place < (double)work->bins ? (int64_t)place : work->bins - 1;
         int64_t g = class_of(work, i);
-        members[g]++;
-        work->densities[start + g * work->bins + bin]++;
+        double weight = weight_of(work->set, i);
+        members[g] += weight;
+        work->densities[start + g * work->bins + bin] += weight;
     }
     for (int64_t g = 0; g < work->classes; g++)
         for (int64_t b = 0; b < work->bins; b++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figure `metrics`, a table: every metric of the predictions. */
+/* The figure `metrics`, a table: every metric of the predictions and its standard error, as `evaluate` gives them. */
 #include <math.h>
 
 #include "core/memory.h"
@@ -8,21 +8,25 @@
 enum { MOST_METRICS = 40 };
 
 static kfe_status measure(kfe_context *ctx, const kfe_i_outcome *outcome, const char **names, double *values,
-                          int64_t *count)
+                          double *errors, int64_t *count)
 {
     const kfe_i_metric *metric;
 
     *count = 0;
     for (int i = 0; (metric = kfe_i_metric_at(i)) && *count < MOST_METRICS; i++) {
         double value = NAN;
+        double variance = NAN;
         if (metric->task != outcome->task)
             continue;
         kfe_status status = metric->value(ctx, outcome, &value);
+        if (status == KFE_OK)
+            status = kfe_i_metric_row_variance(ctx, metric, outcome, value, &variance);
         if (kfe_i_is_lack(status) || status == KFE_ECANCEL)
             return status;
         if (status != KFE_OK || isnan(value)) /* not defined for these predictions */
             continue;
         names[*count] = metric->name;
+        errors[*count] = sqrt(variance / (double)outcome->rows);
         values[(*count)++] = value;
     }
     return KFE_OK;
@@ -34,22 +38,27 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     const kfe_i_set *set = kfe_i_source_judged(source);
     const char *names[MOST_METRICS];
     double found[MOST_METRICS];
+    double found_errors[MOST_METRICS];
     int64_t count = 0;
     int32_t *codes = NULL;
     double *values = NULL;
+    double *errors = NULL;
     int column = 0;
 
     if (!set)
         return KFE_OK;
-    KFE_TRY(measure(ctx, &set->outcome, names, found, &count));
+    KFE_TRY(measure(ctx, &set->outcome, names, found, found_errors, &count));
     kfe_i_figure_rows(out, count);
     KFE_TRY(kfe_i_figure_words(out, "metric", count, names, &column, &codes));
     KFE_TRY(kfe_i_figure_numbers(out, "value", &column, &values));
+    KFE_TRY(kfe_i_figure_numbers(out, "standard error", &column, &errors));
     for (int64_t i = 0; i < count; i++) {
         codes[i] = (int32_t)i;
         values[i] = found[i];
+        errors[i] = found_errors[i];
     }
-    kfe_i_text_printf(&out->caption, "Predictions of %lld %s examples.", (long long)set->rows, set->name);
+    kfe_i_text_printf(&out->caption, "Predictions of %lld %s examples%s.", (long long)set->rows, set->name,
+                      set->weights ? ", which count by their weights" : "");
 cleanup:
     return status;
 }

@@ -50,9 +50,11 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
         columns[2][i] = sum > 0 ? part / sum : 0;
     }
     KFE_TRY(add_panels(out, numbers[0], numbers[1], numbers[2]));
-    kfe_i_text_printf(&out->caption,
-                      "The variance along each feature. Shares are of the %lld eigenvalues kept.",
-                      (long long)count);
+    kfe_i_text_printf(
+        &out->caption,
+        "The sum of squares of the training examples along each feature: their variance times their "
+        "number. Shares are of the %lld eigenvalues kept.",
+        (long long)count);
 cleanup:
     return status;
 }
