@@ -141,6 +141,17 @@ def test_linear_kpca_inverts_like_pca():
                                rtol=1e-7)
 
 
+def test_pre_images_count_weights():
+    """The mean of weighted rows is that of repeated rows."""
+    random = np.random.default_rng(8)
+    x, weights = random.normal(size=(40, 3)), random.integers(0, 4, 40)
+    weighted = kfe.KPCA(dim=3, kernel="rbf:gamma=0.3", scale="none").fit(x, sample_weight=weights)
+    repeated = kfe.KPCA(dim=3, kernel="rbf:gamma=0.3", scale="none").fit(np.repeat(x, weights, axis=0))
+    clean = [model.inverse_transform(model.transform(x[:5])) for model in (weighted, repeated)]
+    np.testing.assert_allclose(*clean, atol=1e-6)
+    np.testing.assert_array_equal(weighted.support_, np.flatnonzero(weights))
+
+
 def test_pre_images_that_are_not_unique_are_announced():
     x = np.array([[-3.0], [-2.9], [2.9], [3.0]])
     model = kfe.KPCA(dim=1, kernel="rbf:gamma=1", scale="none").fit(x)

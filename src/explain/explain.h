@@ -81,7 +81,7 @@ kfe_status kfe_i_explain_support(kfe_i_explaining *job);
  * kfe_i_explain_gradient. */
 kfe_status kfe_i_gradient_sizes(kfe_i_explaining *job, double *sizes);
 
-/* The numbers of at most settings.rows examples, drawn at random, in increasing order; the caller frees them. */
+/* The numbers of at most settings.rows examples with a weight above zero, drawn at random, in increasing order; the caller frees them. */
 kfe_status kfe_i_sample_rows(const kfe_i_explaining *job, int64_t **rows, int64_t *count);
 /* A copy of these examples; `dense`: sparse views are made dense. The caller frees it. */
 kfe_status kfe_i_sample_data(const kfe_i_explaining *job, int dense, kfe_data **out);

@@ -16,17 +16,19 @@ static void permuting_free(kfe_i_permuting *p)
 {
     kfe_i_judging_free(&p->judging);
     kfe_data_free(p->data);
+    kfe_data_free(p->intact);
     kfe_i_free(p->job->ctx, p->order);
-    kfe_i_free(p->job->ctx, p->held);
 }
 
-/* out: the mean and the standard deviation of what is lost without a column. */
+/* out: the mean and the standard deviation of what is lost without a column. All columns are permuted by the same orders of the rows, so
+ * that neither the other columns nor their places matter. */
 static kfe_status lose(kfe_i_permuting *p, int64_t column, double out[2])
 {
     kfe_status status = KFE_OK;
     kfe_i_losses losses = {0};
     double loss = 0;
 
+    kfe_i_rng_init(&p->rng, p->job->ctx->seed, KFE_STREAM_PERMUTE);
     for (int64_t r = 0; r < p->job->settings.repeats; r++) {
         KFE_TRY(kfe_i_permuted_loss(p, column, column + 1, &loss));
         kfe_i_losses_add(&losses, loss);
@@ -181,11 +183,13 @@ static kfe_status begin(kfe_i_permuting *p)
 
     KFE_TRY(kfe_i_sample_data(job, 1, &p->data));
     KFE_TRY(kfe_i_sample_open_gaps(job, p->data));
+    KFE_ALLOC(job->ctx, p->order, kfe_data_rows(p->data));
+    for (int64_t i = 0; i < kfe_data_rows(p->data); i++)
+        p->order[i] = i;
+    KFE_TRY(kfe_i_data_gather(job->ctx, p->data, p->order, kfe_data_rows(p->data), &p->intact));
     p->judging = (kfe_i_judging){.ctx = job->ctx, .model = job->model, .data = p->data};
     KFE_TRY(kfe_i_judge_metric(job, &p->judging.metric));
     kfe_i_rng_init(&p->rng, job->ctx->seed, KFE_STREAM_PERMUTE);
-    KFE_ALLOC(job->ctx, p->order, kfe_data_rows(p->data));
-    KFE_ALLOC(job->ctx, p->held, kfe_data_rows(p->data));
     KFE_TRY(kfe_i_judging_begin(&p->judging));
     KFE_TRY(kfe_i_judge(&p->judging, &p->baseline));
 cleanup:

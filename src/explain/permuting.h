@@ -9,13 +9,17 @@
 
 typedef struct kfe_i_permuting {
     kfe_i_explaining *job;
-    kfe_data *data; /* a copy of some rows, which are permuted in place */
+    kfe_data *data;   /* a copy of some rows, whose columns are exchanged in place */
+    kfe_data *intact; /* another copy */
     kfe_i_judging judging;
     double baseline;
     kfe_i_rng rng;
     int64_t *order; /* rows */
-    double *held;   /* rows: room for a column */
 } kfe_i_permuting;
+
+/* order[i]: the row whose values row i gets. A random permutation; rows with weights are drawn by them, so that a row of weight 2 gives its
+ * values as often as two equal rows do. */
+kfe_status kfe_i_exchange_rows(kfe_i_rng *rng, const kfe_i_target *target, int64_t rows, int64_t *order);
 
 /* *out: what is lost when the columns from `first` to `last` of all views are permuted, by one order of the rows. The data is then as
  * before. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A random sample of the examples of an explanation, as tables that may be changed; permutation.c, views.c and
+/* A random sample of the examples of an explanation that have a weight above zero, as tables that may be changed; permutation.c, views.c and
  * gradient.c use it. */
 #include <stdlib.h>
 #include <string.h>
@@ -19,21 +19,27 @@ static int by_number(const void *a, const void *b)
 kfe_status kfe_i_sample_rows(const kfe_i_explaining *job, int64_t **rows, int64_t *count)
 {
     kfe_status status = KFE_OK;
-    int64_t all = kfe_data_rows(job->data);
+    int64_t all = 0;
     kfe_i_rng rng;
+    int64_t *drawn = NULL;
 
+    KFE_ALLOC(job->ctx, *rows, kfe_data_rows(job->data));
+    for (int64_t i = 0; i < kfe_data_rows(job->data); i++)
+        if (kfe_i_weight_of(&job->data->target, i) > 0)
+            (*rows)[all++] = i;
     *count = all < job->settings.rows ? all : job->settings.rows;
-    KFE_ALLOC(job->ctx, *rows, all);
-    for (int64_t i = 0; i < all; i++)
-        (*rows)[i] = i;
     if (*count == all)
         goto cleanup;
     kfe_i_log(job->ctx, KFE_LOG_NOTICE, "importance is measured on %lld of %lld examples; see {rows}",
               (long long)*count, (long long)all);
     kfe_i_rng_init(&rng, job->ctx->seed, KFE_STREAM_SAMPLE);
-    kfe_i_rng_choose(&rng, all, *count, *rows);
-    qsort(*rows, (size_t)*count, sizeof **rows, by_number);
+    KFE_ALLOC(job->ctx, drawn, all);
+    kfe_i_rng_choose(&rng, all, *count, drawn);
+    qsort(drawn, (size_t)*count, sizeof *drawn, by_number);
+    for (int64_t k = 0; k < *count; k++) /* drawn[k] is at least k */
+        (*rows)[k] = (*rows)[drawn[k]];
 cleanup:
+    kfe_i_free(job->ctx, drawn);
     return status;
 }
 

@@ -7,48 +7,77 @@
 #include "core/memory.h"
 #include "explain/permuting.h"
 
-/* The view of a column of all views, and its place there. */
-static kfe_i_table *table_of(const kfe_i_permuting *p, int64_t *column)
+/* The table of a column of all views; *column becomes its place there. */
+static kfe_i_table *table_of(const kfe_data *data, int64_t *column)
 {
     int v = 0;
 
-    while (*column >= p->data->views[v].table.cols)
-        *column -= p->data->views[v++].table.cols;
-    return &p->data->views[v].table;
+    while (*column >= data->views[v].table.cols)
+        *column -= data->views[v++].table.cols;
+    return &data->views[v].table;
 }
 
-static void permute(kfe_i_permuting *p, int64_t column)
+/* Row i of the column gets the value of row order[i], or its own (NULL). */
+static void fill_column(const kfe_i_permuting *p, int64_t column, const int64_t *order)
 {
-    kfe_i_table *table = table_of(p, &column);
+    int64_t place = column;
+    const kfe_i_table *from = table_of(p->intact, &column);
+    kfe_i_table *to = table_of(p->data, &place);
 
-    for (int64_t i = 0; i < table->rows; i++)
-        p->held[i] = table->values[i * table->stride + column];
-    for (int64_t i = 0; i < table->rows; i++)
-        table->values[i * table->stride + column] = p->held[p->order[i]];
+    for (int64_t i = 0; i < to->rows; i++)
+        to->values[i * to->stride + place] = from->values[(order ? order[i] : i) * from->stride + column];
 }
 
-static void put_back(kfe_i_permuting *p, int64_t column)
+/* until: the sums of the weights so far. */
+static void draw_by_weight(kfe_i_rng *rng, int64_t rows, const double *until, int64_t *order)
 {
-    kfe_i_table *table = table_of(p, &column);
+    for (int64_t i = 0; i < rows; i++) {
+        double at = kfe_i_rng_uniform(rng) * until[rows - 1];
+        int64_t low = 0;
+        int64_t high = rows - 1;
+        while (low < high) {
+            int64_t middle = low + (high - low) / 2;
+            if (until[middle] > at)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        order[i] = low;
+    }
+}
 
-    for (int64_t i = 0; i < table->rows; i++)
-        p->held[p->order[i]] = table->values[i * table->stride + column];
-    for (int64_t i = 0; i < table->rows; i++)
-        table->values[i * table->stride + column] = p->held[i];
+kfe_status kfe_i_exchange_rows(kfe_i_rng *rng, const kfe_i_target *target, int64_t rows, int64_t *order)
+{
+    kfe_status status = KFE_OK;
+    double *until = NULL;
+    double sum = 0;
+
+    if (!target->weights) {
+        kfe_i_rng_choose(rng, rows, rows, order);
+        return KFE_OK;
+    }
+    KFE_ALLOC(target->ctx, until, rows);
+    for (int64_t i = 0; i < rows; i++)
+        until[i] = sum += target->weights[i];
+    draw_by_weight(rng, rows, until, order);
+cleanup:
+    kfe_i_free(target->ctx, until);
+    return status;
 }
 
 kfe_status kfe_i_permuted_loss(kfe_i_permuting *p, int64_t first, int64_t last, double *out)
 {
-    int64_t rows = kfe_data_rows(p->data);
+    kfe_status status = KFE_OK;
     double value = 0;
 
-    kfe_i_rng_choose(&p->rng, rows, rows, p->order);
+    KFE_TRY(kfe_i_exchange_rows(&p->rng, &p->data->target, kfe_data_rows(p->data), p->order));
     for (int64_t j = first; j < last; j++)
-        permute(p, j);
-    kfe_status status = kfe_i_judge(&p->judging, &value);
-    for (int64_t j = first; j < last; j++)
-        put_back(p, j);
+        fill_column(p, j, p->order);
+    KFE_TRY(kfe_i_judge(&p->judging, &value));
     *out = kfe_i_judge_loss(p->judging.metric, p->baseline, value);
+cleanup:
+    for (int64_t j = first; j < last; j++)
+        fill_column(p, j, NULL);
     return status;
 }
 

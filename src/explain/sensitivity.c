@@ -19,6 +19,7 @@ typedef struct sensing {
     kfe_i_table *scaled;
     double *features, *outputs, *block;
     double *variance; /* of each raw column at the examples */
+    double *shares;   /* of the weight of all examples */
     int64_t rows, values;
     int of_outputs;
 } sensing;
@@ -34,6 +35,7 @@ static void sensing_free(sensing *s)
     kfe_i_free(ctx, s->outputs);
     kfe_i_free(ctx, s->block);
     kfe_i_free(ctx, s->variance);
+    kfe_i_free(ctx, s->shares);
 }
 
 /* ---- examples ---- */
@@ -49,6 +51,16 @@ cleanup:
     return status;
 }
 
+static void find_shares(sensing *s, const kfe_i_target *target)
+{
+    double mass = 0;
+
+    for (int64_t i = 0; i < s->rows; i++)
+        mass += kfe_i_weight_of(target, i);
+    for (int64_t i = 0; i < s->rows; i++)
+        s->shares[i] = kfe_i_weight_of(target, i) / mass;
+}
+
 static void find_variances(sensing *s, const kfe_data *data)
 {
     int64_t j = 0;
@@ -59,9 +71,9 @@ static void find_variances(sensing *s, const kfe_data *data)
             double mean = 0;
             double sum = 0;
             for (int64_t i = 0; i < x->rows; i++)
-                mean += x->values[i * x->stride + c] / (double)x->rows;
+                mean += s->shares[i] * x->values[i * x->stride + c];
             for (int64_t i = 0; i < x->rows; i++)
-                sum += pow(x->values[i * x->stride + c] - mean, 2) / (double)x->rows;
+                sum += s->shares[i] * pow(x->values[i * x->stride + c] - mean, 2);
             s->variance[j] = sum;
         }
     }
@@ -80,7 +92,9 @@ static kfe_status begin(sensing *s, const kfe_data *data)
     KFE_ALLOC(job->ctx, s->features, s->rows * job->model->dim);
     KFE_TRY(kfe_i_model_project(job->ctx, job->model, data, s->features));
     KFE_ALLOC(job->ctx, s->variance, cols);
+    KFE_ALLOC(job->ctx, s->shares, s->rows);
     KFE_ALLOC(job->ctx, s->block, BLOCK * s->values * cols);
+    find_shares(s, &data->target);
     find_variances(s, data);
     s->gradient = (kfe_i_gradient){
         .ctx = job->ctx, .model = job->model, .cols = cols, .scaled = s->scaled, .features = s->features};
@@ -103,7 +117,8 @@ static kfe_status square_derivatives(sensing *s, double *out)
         for (int64_t p = 0; p < count * s->values * cols; p++) {
             int64_t j = p % cols;
             int64_t o = p / cols % s->values;
-            out[j * s->values + o] += s->block[p] * s->block[p] * s->variance[j] / (double)s->rows;
+            double share = s->shares[first + p / (s->values * cols)];
+            out[j * s->values + o] += s->block[p] * s->block[p] * s->variance[j] * share;
         }
     }
 cleanup:
@@ -213,8 +228,11 @@ static kfe_status explain_examples(kfe_i_explaining *job)
     kfe_status status = KFE_OK;
     sensing s = {.job = job};
     kfe_data *all = NULL;
+    kfe_data plain = *job->data; /* without weights: every example has its row */
     kfe_i_explaining every = *job;
 
+    plain.target.weights = NULL;
+    every.data = &plain;
     every.settings.rows = kfe_data_rows(job->data);
     KFE_TRY(kfe_i_sample_data(&every, 1, &all));
     KFE_TRY(begin(&s, all));

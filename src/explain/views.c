@@ -18,6 +18,7 @@
 #include "data/rows/fingerprint.h"
 #include "explain/gate.h"
 #include "explain/judge.h"
+#include "explain/permuting.h"
 #include "model/arrange.h"
 #include "model/refit.h"
 
@@ -40,7 +41,7 @@ static kfe_status judge_permuted(permuting *p, int view, double *out)
     kfe_i_table before = *table;
     kfe_i_table permuted = {0};
 
-    kfe_i_rng_choose(&p->rng, before.rows, before.rows, p->order);
+    KFE_TRY(kfe_i_exchange_rows(&p->rng, &p->data->target, before.rows, p->order));
     KFE_TRY(kfe_i_table_gather(p->job->ctx, &before, p->order, before.rows, &permuted));
     *table = permuted;
     status = kfe_i_judge(&p->judging, out);
@@ -56,6 +57,7 @@ static kfe_status lose(permuting *p, int view, double out[2])
     kfe_i_losses losses = {0};
     double value = 0;
 
+    kfe_i_rng_init(&p->rng, p->job->ctx->seed, KFE_STREAM_PERMUTE);
     for (int64_t r = 0; r < p->job->settings.repeats; r++) {
         KFE_TRY(judge_permuted(p, view, &value));
         kfe_i_losses_add(&losses, kfe_i_judge_loss(p->judging.metric, p->baseline, value));
@@ -73,12 +75,16 @@ static kfe_status mean_shares(permuting *p, double *shares, int64_t stride)
     int64_t rows = kfe_data_rows(p->data);
     int64_t parts = job->model->local->part_count;
     double *each = NULL;
+    double mass = 0;
 
     KFE_ALLOC(job->ctx, each, rows * parts);
     KFE_TRY(kfe_i_gate_shares(job->ctx, job->model, p->data, each));
     for (int64_t i = 0; i < rows; i++)
+        mass += kfe_i_weight_of(&p->data->target, i);
+    for (int64_t i = 0; i < rows; i++)
         for (int64_t m = 0; m < parts; m++)
-            shares[job->model->kernels.items[m].view * stride] += each[i * parts + m] / (double)rows;
+            shares[job->model->kernels.items[m].view * stride] +=
+                kfe_i_weight_of(&p->data->target, i) / mass * each[i * parts + m];
 cleanup:
     kfe_i_free(job->ctx, each);
     return status;
@@ -94,7 +100,6 @@ static kfe_status permute_views(kfe_i_explaining *job, const kfe_i_metric *metri
     KFE_TRY(kfe_i_sample_data(job, 0, &p.data));
     KFE_TRY(kfe_i_sample_open_gaps(job, p.data));
     p.judging.data = p.data;
-    kfe_i_rng_init(&p.rng, job->ctx->seed, KFE_STREAM_PERMUTE);
     KFE_ALLOC(job->ctx, p.order, kfe_data_rows(p.data));
     KFE_TRY(kfe_i_judging_begin(&p.judging));
     KFE_TRY(kfe_i_judge(&p.judging, &p.baseline));

@@ -5,6 +5,8 @@ import io
 import json
 import math
 
+import pytest
+
 
 def regression(kfe):
     """A target that depends on columns a and c only."""
@@ -201,3 +203,20 @@ def test_what_training_data_is_for(kfe):
     assert "add views" in refused
     done = kfe.ok("explain", "m.kfe", "iris.csv", "--train", "iris.csv", "--parts", "views")
     assert "drop" in done.out and "on the training data itself" in done.err
+
+
+def test_losses_do_not_depend_on_other_columns(kfe):
+    """Neither their places in the training table nor how many columns are permuted change the loss of a column."""
+    regression(kfe)
+    lines = [line.split(",") for line in kfe.path("data.csv").read_text().splitlines()]
+    kfe.write("other.csv", "".join(",".join(line[k] for k in (2, 1, 0, 3)) + "\n" for line in lines))
+
+    def losses(file, *flags):
+        kfe.ok("fit", "-q", "-m", "kpls", "-k", "rbf", "--scale", "standard", "--dim", 2, "--learner", "ls", file, "-o", "m.kfe")
+        told = json.loads(kfe.ok("explain", "-q", "--json", "--parts", "permutation", *flags, "m.kfe", "data.csv").out)["tables"]["permutation"]
+        return {row: value[0] for row, value in zip(told["rows"], told["values"])}
+
+    found = losses("data.csv")
+    assert found == {row: pytest.approx(value, rel=1e-6, abs=1e-9) for row, value in losses("other.csv").items()}
+    (row, value), = losses("data.csv", "--top", 1).items()
+    assert value == pytest.approx(found[row], rel=1e-12)

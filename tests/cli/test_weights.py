@@ -62,25 +62,75 @@ def test_calibrated_probabilities_count_weights(kfe, kind):
     assert means == pytest.approx([0.75, 0.5], abs=0.05)
 
 
+def explained(kfe, part, *flags):
+    kfe.ok("explain", "-q", "--parts", part, *flags, "-o", "explained.csv")
+    return {tuple(line.split(",")[1:3]): float(line.split(",")[3]) for line in kfe.path("explained.csv").read_text().splitlines()[1:]}
+
+
 def test_permutation_importance_counts_weights(kfe):
-    """One row has nearly all the weight: in each of three permutations it is right or wrong, so that the loss is a number of thirds."""
-    kfe.write("t.csv", "a,b,n,kind\n" + "".join(f"{i % 2},{i % 5},{1e9 if i == 7 else 1},{'uv'[i % 2]}\n" for i in range(41)))
-    kfe.ok("fit", "-q", "-m", "none", "--learner", "ls", "--drop", "n", "t.csv", "-o", "m.kfe")
+    """`a` is the class. Its value comes from a row of u with probability 0.1 and from one of v with 0.9, so that a permutation makes 18 % wrong;
+    were all rows permuted alike, half would be wrong. Rows of weight zero take no part."""
+    rows = [f"{i % 2},{i % 5},{(1, 9)[i % 2]},{'uv'[i % 2]}\n" for i in range(200)]
+    kfe.write("t.csv", "a,b,n,kind\n" + "".join(rows) + "".join(f"{i % 2},0,0,{'vu'[i % 2]}\n" for i in range(100)))
+    kfe.ok("fit", "-q", "-m", "none", "--learner", "ls", "--weight", "n", "t.csv", "-o", "m.kfe")
+    flags = "--metric", "accuracy", "--repeats", 100, "--weight", "n", "m.kfe", "t.csv"
+    assert explained(kfe, "permutation", *flags)["a", "loss"] == pytest.approx(0.18, abs=0.03)
 
-    def loss(*flags):
-        told = json.loads(kfe.ok("explain", "-q", "--json", "--parts", "permutation", "--repeats", 3, "--metric", "accuracy", *flags, "m.kfe", "t.csv").out)
-        table = told["tables"]["permutation"]
-        return table["values"][table["rows"].index("a")][table["columns"].index("loss")]
 
-    found = loss("--weight", "n")
-    assert found in [pytest.approx(k / 3, abs=1e-6) for k in range(1, 4)]
-    assert loss() not in [pytest.approx(k / 3, abs=1e-6) for k in range(4)]  # a number of 41sts
+def test_derivatives_count_weights(tables):
+    """The importance by derivatives on weighted rows, some of weight zero, is that on repeated rows."""
+    tables.ok("fit", "-q", "-m", "kfd", "-k", "rbf", "--learner", "svm", "r.csv", "-o", "m.kfe")
+    weighted = explained(tables, "gradient", "--weight", "n", "m.kfe", "w.csv")
+    assert len(weighted) >= 2
+    assert weighted == {key: pytest.approx(value, rel=1e-8) for key, value in explained(tables, "gradient", "m.kfe", "r.csv").items()}
+
+
+def drawn(kfe, figure, *flags):
+    kfe.ok("plot", "-q", figure, *flags, "-o", "figure.csv")
+    lines = [line for line in kfe.path("figure.csv").read_text().splitlines() if not line.startswith("#")]
+    names = lines[0].split(",")
+    return [dict(zip(names, line.split(","))) for line in lines[1:]]
+
+
+def test_figures_count_weights(tables):
+    tables.ok("fit", "-q", "-m", "koc", "-k", "rbf", "--learner", "centroid", "r.csv", "-o", "m.kfe")
+    told = json.loads(tables.ok("evaluate", "-q", "--json", "--weight", "n", "m.kfe", "w.csv").out)
+    test = "m.kfe", "w.csv", "--weight", "n"
+    found = {row["metric"]: row for row in drawn(tables, "metrics", *test)}
+    for name, value in told["metrics"].items():
+        assert float(found[name]["value"]) == pytest.approx(value)
+        error = told["standard_errors"][name]
+        assert error is None or float(found[name]["standard error"]) == pytest.approx(error)
+    for figure, weighed in ("classes", ("examples", "precision", "recall", "F1")), ("calibration", ("examples", "mean probability", "observed share")), \
+            ("distributions", ("density",)):
+        pairs = list(zip(drawn(tables, figure, *test), drawn(tables, figure, "m.kfe", "r.csv"), strict=True))
+        assert pairs
+        for one, other in pairs:
+            assert [float(one[name]) for name in weighed] == pytest.approx([float(other[name]) for name in weighed])
+
+
+@pytest.mark.parametrize("command", [("cv", "-m", "koc", "--learner", "centroid"), ("cv", "-m", "koc", "--learner", "centroid", "--split", "random"),
+                                     ("cv", "-m", "kpls", "--learner", "ls", "--grid", "dim=1,2"),
+                                     ("compare", "-m", "koc", "-m", "pls", "--learner", "ls"), ("tune", "--time", "none", "--trials", 10)])
+def test_searches_leave_out_rows_of_weight_zero(tables, command):
+    """They are in no fold, so that all numbers are those of a file without them."""
+    whole = tables.path("w.csv").read_text().splitlines(keepends=True)
+    place = whole[0].strip().split(",").index("n")
+    kept = [line for line in whole if line is whole[0] or float(line.split(",")[place]) > 0]
+    assert len(kept) < len(whole)
+    tables.write("kept.csv", "".join(kept))
+
+    def told(file):
+        text = tables.ok(*command, "-q", "--json", "--seed", 3, "--weight", "n", file).out
+        return re.sub(r'"(total_)?seconds": [^,\n]*', "", text)
+
+    assert told("w.csv") == told("kept.csv")
 
 
 def test_cross_validation(tables):
     report = json.loads(tables.ok("cv", "-q", *FIT, "--weight", "n", "--folds", "3", "--json", "w.csv").out)
-    assert sum(split["test_rows"] for split in report["splits"]) == 60
-    assert all(split["train_rows"] < 40 for split in report["splits"])  # rows of weight zero are not trained on
+    assert sum(split["test_rows"] for split in report["splits"]) == 45  # rows of weight zero are in no part
+    assert all(split["train_rows"] + split["test_rows"] == 45 for split in report["splits"])
 
 
 @pytest.mark.parametrize("flags, says", [
