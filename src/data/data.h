@@ -35,8 +35,8 @@ struct kfe_data {
     kfe_i_table ids;     /* strings that name the rows in outputs; no rows: none */
     char *id_name;       /* the header of that column */
     int ids_are_numbers; /* of the rows in the file, for want of names */
-    int64_t *
-        row_numbers; /* where the user gave each row, if rows were left out: from 0; NULL: all rows in their places */
+    /* where the user gave each row, from 0, and last how many there were, if some were left out; NULL: all are there */
+    int64_t *row_numbers;
     int64_t first_row; /* of a part of a file: rows before it, for messages */
     kfe_i_label_place label_place;
     int64_t *groups;           /* of each row: splits keep the rows of a group together; NULL: none */

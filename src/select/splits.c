@@ -449,6 +449,45 @@ cleanup:
     return status;
 }
 
+typedef struct file_reader {
+    kfe_i_splits *splits;
+    const kfe_i_split_rows *from;
+} file_reader;
+
+/* Numbers of rows in the file become places in the data; rows that were left out are in no part. Returns how many are left. */
+static int64_t find_places(const kfe_i_split_rows *from, int64_t count, int64_t *rows)
+{
+    int64_t kept = 0;
+    int64_t place = 0;
+
+    for (int64_t i = 0; i < count; i++) {
+        while (place < from->rows && from->row_numbers[place] < rows[i])
+            place++;
+        if (place < from->rows && from->row_numbers[place] == rows[i])
+            rows[kept++] = place;
+    }
+    return kept;
+}
+
+static kfe_status take_read(void *user, const int64_t *train, int64_t train_count, const int64_t *test,
+                            int64_t test_count)
+{
+    const file_reader *reader = user;
+    kfe_i_splits *splits = reader->splits;
+    kfe_status status = take_given(splits, train, train_count, test, test_count);
+
+    if (status != KFE_OK || !reader->from->row_numbers)
+        return status;
+    kfe_i_split *split = &splits->items[splits->count - 1];
+    split->train_count = find_places(reader->from, split->train_count, split->train);
+    split->test_count = find_places(reader->from, split->test_count, split->test);
+    if (split->train_count == 0 || split->test_count == 0)
+        return kfe_i_fail(splits->ctx, KFE_EINPUT,
+                          "no %s row of split %lld of the file is left after {missing=drop}",
+                          split->train_count == 0 ? "training" : "test", (long long)splits->count);
+    return KFE_OK;
+}
+
 static kfe_status read_given(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_split_rows *from,
                              kfe_i_splits *out)
 {
@@ -459,7 +498,9 @@ static kfe_status read_given(kfe_context *ctx, const kfe_i_protocol *protocol, c
             "{split=random} here");
     if (!protocol->file[0])
         return kfe_i_fail(ctx, KFE_EINVAL, "{split=file} needs the name of a file in {split-file}");
-    return kfe_i_split_file_read(ctx, protocol->file, from->rows, take_given, out);
+    return kfe_i_split_file_read(ctx, protocol->file,
+                                 from->row_numbers ? from->row_numbers[from->rows] : from->rows, take_read,
+                                 &(file_reader){out, from});
 }
 
 /* ---- splits of the user ---- */
@@ -481,6 +522,7 @@ kfe_i_split_rows kfe_i_split_all(const kfe_data *data)
                               .target = &data->target,
                               .groups = data->groups,
                               .given = data->splits,
+                              .row_numbers = data->row_numbers,
                               .given_count = data->split_count};
 }
 

@@ -51,6 +51,7 @@ typedef struct kfe_i_split_rows {
     const int64_t *groups;          /* of each row of the data; NULL: none */
     const kfe_i_given_split *given; /* splits of the user, for all rows; NULL: none */
     int64_t given_count;
+    const int64_t *row_numbers; /* of the data, for rows that a file of splits names; NULL: all are there */
     int or_fewer; /* with fewer rows or groups than folds, make as many folds as these instead of failing */
 } kfe_i_split_rows;
 

@@ -39,3 +39,19 @@ def test_numbers_of_rows_are_no_names_of_a_column(kfe):
     sizes(kfe, "--drop", "n", "--missing", "drop", table(kfe, "all.csv", range(ROWS), GAPS))
     kfe.write("new.csv", "row,a,b\n7,0.5,0.5\n")
     assert kfe.ok("predict", "-q", "m.kfe", "new.csv").out.splitlines()[0] == "label"
+
+
+def test_files_of_splits_name_rows_of_the_file(kfe):
+    """Rows that --missing drop leaves out are in no part, and the others keep their numbers."""
+    table(kfe, "all.csv", range(ROWS), [1, 7, 50])
+    table(kfe, "kept.csv", [i for i in range(ROWS) if i not in (1, 7, 50)])
+    kfe.write("all.txt", "train 1-40\ntest 41-60\n")
+    kfe.write("kept.txt", "train 1-38\ntest 39-57\n")
+    flags = "-q", "-m", "koc", "-k", "rbf:gamma=0.5", "--learner", "ls", "--drop", "n", "--missing", "drop", "--split", "file", "--json"
+    told = [json.loads(kfe.ok("cv", *flags, "--split-file", f"{name}.txt", f"{name}.csv").out) for name in ("all", "kept")]
+    assert told[0]["splits"][0]["test_rows"] == 19
+    assert told[0]["metrics"] == told[1]["metrics"]
+    kfe.write("all.txt", "train 9-40\ntest 2 8\n")
+    kfe.refused("cv", *flags, "--split-file", "all.txt", "all.csv", says="no test row of split 1")
+    kfe.write("all.txt", "train 1-40\ntest 61\n")
+    kfe.refused("cv", *flags, "--split-file", "all.txt", "all.csv", says="has only 60 rows")

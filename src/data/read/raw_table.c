@@ -243,6 +243,7 @@ static kfe_status drop_rows(kfe_context *ctx, kfe_i_raw_table *raws, int views, 
     if (!has_names(raws, views) && count < rows)
         KFE_TRY(number_rows(&raws[0], kept, count));
     if (count < rows) {
+        kept[count] = rows;
         raws[0].row_numbers = kept;
         kept = NULL;
     }

@@ -69,7 +69,8 @@ kfe_status kfe_i_data_drop_weightless(kfe_context *ctx, const kfe_data *data, kf
         goto cleanup;
     KFE_TRY(kfe_data_take(ctx, data, count, kept, out));
     KFE_TRY(kfe_i_data_copy_label_place(ctx, data, *out));
-    for (int64_t k = 0; data->row_numbers && k < count; k++)
+    kept[count] = rows;
+    for (int64_t k = 0; data->row_numbers && k <= count; k++)
         kept[k] = data->row_numbers[kept[k]];
     (*out)->row_numbers = kept;
     (*out)->ids_are_numbers = data->ids_are_numbers;
