@@ -64,10 +64,11 @@ typedef struct kfe_i_local_settings {
         KFE_REAL(type, settled, "settled", "0.001", 0, 1,                                                    \
                  "stop when an iteration lowers the objective by less than this share"),                     \
         KFE_INT(type, max_iterations, "max-iter", "200", 0, 1e6, "most iterations of one start"),            \
-        KFE_INT_OR(type, restarts, "restarts", "auto", 1, 1e6, "auto", "auto=0",                             \
-                   "number of starts, of which the best end is kept; auto: one, continued from a softer "    \
-                   "gate while "                                                                             \
-                   "that ends lower, at most 3 times")
+        KFE_INT_OR(                                                                                          \
+            type, restarts, "restarts", "auto", 1, 1e6, "auto", "auto=0",                                    \
+            "number of starts, of which the best end is kept; auto: a dozen short ones, of which the "       \
+            "lowest three go on, and the best end from a softer gate while that ends lower, at most "        \
+            "3 times")
 
 /* ---- the problem ---- */
 
@@ -212,7 +213,7 @@ typedef struct kfe_i_local_path {
     double *objectives; /* iterations + 1: at the start and the lowest after each iteration */
     int64_t iterations;
     int converged;    /* 0: the objective still fell at the limit of iterations */
-    int64_t restarts; /* number of descents: from starts, and from softer gates */
+    int64_t restarts; /* number of descents to an end: from starts, and from softer gates */
     double *ends;     /* the last objective of each */
 } kfe_i_local_path;
 

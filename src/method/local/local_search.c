@@ -11,9 +11,10 @@
  * that would raise J is never taken: with steps of one size the search ends where such a step is too long.
  *
  * J is not convex, and has kinks where the α of the SVMs are not unique; the search may end at one. Other starts end
- * elsewhere: with `restarts` R there are R starts, and the best end is kept. With restarts=auto there is one start, and at its
- * end the gate is softened: V and v₀ are multiplied by a factor below 1, and the search goes on from there. Shares near 0
- * and 1 hardly have a gradient; softer ones do, and the search mostly ends lower. This is repeated while it does.
+ * elsewhere: with `restarts` R there are R starts, and the best end is kept. With restarts=auto a dozen starts are tried for a few
+ * iterations, and the lowest go on to their ends. At the best end the gate is softened: V and v₀ are multiplied by a factor
+ * below 1, and the search goes on from there. Shares near 0 and 1 hardly have a gradient; softer ones do, and the search mostly
+ * ends lower. This is repeated while it does.
  *
  * Gönen & Alpaydın (2010), algorithm 1.
  */
@@ -41,9 +42,9 @@ enum { MOST_TRIALS = 16 };
 /* SVMs at a start that are further than this from their optimum, relative to it, are solved again, a few times. */
 #define KFE_START_GAP 0.01
 enum { START_SOLVES = 5 };
-/* restarts=auto: the gate is softened at most so often, and by so much. Chosen by the objectives and times of
- * bench/RESULTS.md. */
-enum { MOST_SOFTENINGS = 3 };
+/* restarts=auto: so many starts are tried, each for so many iterations, so many of them go on, and the gate of the best end is
+ * softened at most so often, and by so much. Chosen by the objectives and times of bench/RESULTS.md. */
+enum { TRIED_STARTS = 12, TRIED_ITERATIONS = 8, CONTINUED_STARTS = 3, MOST_SOFTENINGS = 3 };
 #define KFE_SOFTENED 0.2
 
 typedef struct svms_copy {
@@ -51,10 +52,26 @@ typedef struct svms_copy {
     double alpha_sum, objective, gap;
 } svms_copy;
 
+/* The descents in their order. */
+typedef struct plan {
+    int64_t tried;     /* starts that stop after TRIED_ITERATIONS; 0 or TRIED_STARTS */
+    int64_t starts;    /* those that begin anew, with the tried ones */
+    int64_t continued; /* those after the starts that go on from the lowest of the tried ones */
+    int64_t softened;  /* those at the end, at most, that begin with the gate of the best end softened */
+} plan;
+
+/* Where a tried start stopped; its parameters are in search.tried_at. */
+typedef struct tried_start {
+    double value, step[KFE_LOCAL_BLOCKS], objectives[TRIED_ITERATIONS + 1];
+    int64_t iterations, converged, continued;
+} tried_start;
+
 typedef struct search {
     kfe_i_local_problem *p;
     const kfe_i_local_settings *settings;
-    int64_t starts; /* the descents after these begin where the gate of the best is softened */
+    plan plan;
+    tried_start *tried;
+    double *tried_at;
     kfe_i_local_retraction retraction;
     double *now, *trial, *gradient;
     double value;                  /* J at `now`, the SVMs' duality gap included */
@@ -330,10 +347,53 @@ cleanup:
     return status;
 }
 
+static void stop_trying(search *s, int64_t start)
+{
+    tried_start *t = &s->tried[start];
+
+    *t = (tried_start){.value = s->value, .iterations = s->iterations, .converged = s->converged};
+    memcpy(t->step, s->step, sizeof t->step);
+    memcpy(t->objectives, s->objectives, (size_t)(s->iterations + 1) * sizeof *t->objectives);
+    memcpy(s->tried_at + start * s->p->at.size, s->now, (size_t)s->p->at.size * sizeof *s->now);
+}
+
+static int64_t lowest_tried(const search *s)
+{
+    int64_t lowest = -1;
+
+    for (int64_t start = 0; start < s->plan.tried; start++)
+        if (!s->tried[start].continued && (lowest < 0 || s->tried[start].value < s->tried[lowest].value))
+            lowest = start;
+    return lowest;
+}
+
+/* Takes up the lowest of the tried starts that have not gone on yet. Its SVMs are solved again. */
+static kfe_status go_on(search *s)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_local_problem *p = s->p;
+    int64_t start = lowest_tried(s);
+    tried_start *t = &s->tried[start];
+
+    t->continued = 1;
+    memcpy(s->now, s->tried_at + start * p->at.size, (size_t)p->at.size * sizeof *s->now);
+    memcpy(s->objectives, t->objectives, (size_t)(t->iterations + 1) * sizeof *s->objectives);
+    memcpy(s->step, t->step, sizeof s->step);
+    s->iterations = t->iterations;
+    s->converged = (int)t->converged;
+    memset(p->svms.alpha, 0, (size_t)(p->n * p->svms.count) * sizeof *p->svms.alpha);
+    KFE_TRY(first_value(s));
+    keep_svms(&p->svms, &s->current);
+cleanup:
+    return status;
+}
+
 static kfe_status enter(search *s, int64_t descent, const kfe_i_local_path *path, kfe_i_rng *rng)
 {
-    if (descent >= s->starts)
+    if (descent >= s->plan.starts + s->plan.continued)
         return soften(s, path);
+    if (descent >= s->plan.starts)
+        return go_on(s);
     /* of several starts every second one is random, so that they differ in all dimensions */
     return begin(s, descent % 2 == 1 ? KFE_LOCAL_RANDOM : s->settings->start, rng);
 }
@@ -356,6 +416,13 @@ cleanup:
     return status;
 }
 
+static int64_t most_iterations(const search *s, int64_t descent)
+{
+    int64_t most = s->settings->max_iterations;
+
+    return descent < s->plan.tried && most > TRIED_ITERATIONS ? TRIED_ITERATIONS : most;
+}
+
 /* The descent goes on from the state of an earlier run if there is one. */
 static kfe_status descend(search *s, int64_t descent, const kfe_i_local_path *path, kfe_i_rng *rng,
                           int restored, kfe_i_loop *loop)
@@ -368,7 +435,7 @@ static kfe_status descend(search *s, int64_t descent, const kfe_i_local_path *pa
     } else {
         KFE_TRY(enter(s, descent, path, rng));
     }
-    while (s->iterations < s->settings->max_iterations && !s->converged) {
+    while (s->iterations < most_iterations(s, descent) && !s->converged) {
         KFE_TRY(iterate(s));
         KFE_TRY(kfe_i_loop_save(loop));
     }
@@ -388,6 +455,8 @@ static kfe_status search_open(search *s, kfe_i_local_path *out)
     KFE_ALLOC(ctx, s->trial, s->p->at.size);
     KFE_ALLOC(ctx, s->gradient, s->p->at.size);
     KFE_ALLOC(ctx, s->objectives, s->settings->max_iterations + 1);
+    KFE_ALLOC_ZERO(ctx, s->tried, s->plan.tried);
+    KFE_ALLOC_ZERO(ctx, s->tried_at, s->plan.tried * s->p->at.size);
     KFE_TRY(copy_open(ctx, &s->p->svms, &s->current));
     KFE_TRY(copy_open(ctx, &s->p->svms, &s->best));
     KFE_ALLOC(ctx, out->parameters, s->p->at.size);
@@ -406,6 +475,8 @@ static void search_free(search *s)
     kfe_i_free(ctx, s->trial);
     kfe_i_free(ctx, s->gradient);
     kfe_i_free(ctx, s->objectives);
+    kfe_i_free(ctx, s->tried);
+    kfe_i_free(ctx, s->tried_at);
     copy_free(ctx, &s->current);
     copy_free(ctx, &s->best);
 }
@@ -448,6 +519,8 @@ static void list_state(search *s, kfe_i_local_path *out, int64_t *descent, doubl
     KFE_LOOP_VALUE(loop, s->p->ridge);
     KFE_LOOP_ARRAY(loop, s->now, s->p->at.size);
     KFE_LOOP_ARRAY(loop, s->objectives, most);
+    KFE_LOOP_ARRAY(loop, s->tried, s->plan.tried);
+    KFE_LOOP_ARRAY(loop, s->tried_at, s->plan.tried * s->p->at.size);
     list_svms(s, &s->current, loop);
     list_svms(s, &s->best, loop);
     kfe_i_onevsrest_list_state(&s->p->svms, loop);
@@ -458,16 +531,26 @@ static void list_state(search *s, kfe_i_local_path *out, int64_t *descent, doubl
     KFE_LOOP_VALUE(loop, out->converged);
 }
 
-/* A single part has the share 1 whatever the gate, so that there is nothing to soften. */
-static int64_t most_softenings(const kfe_i_local_problem *p, const kfe_i_local_settings *settings)
+/* A single part has the share 1 whatever the gate: there is nothing to soften, and starts differ little. */
+static plan make_plan(const kfe_i_local_problem *p, const kfe_i_local_settings *settings)
 {
-    return settings->restarts == 0 && p->count > 1 ? MOST_SOFTENINGS : 0;
+    if (settings->restarts > 0 || p->count == 1)
+        return (plan){.starts = settings->restarts > 0 ? settings->restarts : 1};
+    return (plan){.tried = TRIED_STARTS,
+                  .starts = TRIED_STARTS,
+                  .continued = CONTINUED_STARTS,
+                  .softened = MOST_SOFTENINGS};
 }
 
-/* Whether a descent that begins now has iterations left. */
-static int may_soften(const search *s, const kfe_i_local_path *path)
+/* Whether another descent begins; `descent` counts those that ended, `lower` tells whether the last one is the best. */
+static int goes_on(const search *s, const kfe_i_local_path *path, int64_t descent, int lower)
 {
-    return path->converged && path->iterations < s->settings->max_iterations;
+    int64_t first = s->plan.starts + s->plan.continued;
+
+    if (descent < first)
+        return 1;
+    return descent < first + s->plan.softened && (lower || descent == first) && path->converged &&
+           path->iterations < s->settings->max_iterations;
 }
 
 static void warn_of_the_end(const kfe_i_local_problem *p, const kfe_i_local_settings *settings,
@@ -493,6 +576,7 @@ kfe_status kfe_i_local_search(kfe_i_local_problem *p, const kfe_i_local_settings
     kfe_status status = KFE_OK;
     search s = {.p = p, .settings = settings};
     double best = INFINITY;
+    int lower = 0;
     int saved_threads = omp_get_max_threads();
     int64_t descent = 0;
     int restored = 0;
@@ -501,23 +585,26 @@ kfe_status kfe_i_local_search(kfe_i_local_problem *p, const kfe_i_local_settings
 
     omp_set_num_threads(p->threads);
     kfe_i_rng_init(&rng, kfe_context_seed(p->ctx), KFE_STREAM_LOCAL);
-    s.starts = settings->restarts > 0 ? settings->restarts : 1;
-    out->restarts = s.starts + most_softenings(p, settings);
+    s.plan = make_plan(p, settings);
+    out->restarts = s.plan.starts - s.plan.tried + s.plan.continued + s.plan.softened;
     KFE_TRY(search_open(&s, out));
     list_state(&s, out, &descent, &best, &rng, &loop);
     KFE_TRY(kfe_i_loop_restore(&loop, &restored));
-    for (int goes_on = 1; goes_on && descent < out->restarts; descent++) {
+    do {
         KFE_TRY(descend(&s, descent, out, &rng, restored, &loop));
         restored = 0;
-        out->ends[descent] = s.value;
-        goes_on = s.value < best || descent < s.starts;
-        if (s.value < best) {
+        lower = descent >= s.plan.tried && s.value < best;
+        if (descent < s.plan.tried)
+            stop_trying(&s, descent);
+        else
+            out->ends[descent - s.plan.tried] = s.value;
+        if (lower) {
             best = s.value;
             keep_best(&s, out);
         }
-        goes_on &= descent + 1 < s.starts || may_soften(&s, out);
-    }
-    out->restarts = descent;
+        descent++;
+    } while (goes_on(&s, out, descent, lower));
+    out->restarts = descent - s.plan.tried;
     restore_svms(&s.best, &p->svms);
     KFE_TRY(kfe_i_local_update(p, KFE_LOCAL_PROJECTIONS, out->parameters));
     KFE_TRY(kfe_i_local_update(p, KFE_LOCAL_GATE_MAP, out->parameters));
