@@ -8,7 +8,7 @@
  * and the result has the same bits everywhere and in every run. Fewer than SHORT numbers are gathered from all processes and added by each.
  *
  * Requests are tested, not waited for: meanwhile a failure of another process may arrive, the user may cancel, and processes that share a core
- * leave it to each other.
+ * leave it to each other. A call that another process will never make, since it has begun the common end after fewer calls, fails.
  */
 #define _DEFAULT_SOURCE /* nanosleep */
 #include <sched.h>
@@ -52,6 +52,17 @@ void kfe_mpi_rest(int64_t tries)
         nanosleep(&time, NULL);
 }
 
+static kfe_cluster_status check_neighbour(kfe_cluster *cluster)
+{
+    kfe_cluster_status status = kfe_mpi_look_for_end(cluster);
+
+    if (status != KFE_CLUSTER_OK || !cluster->neighbour_ended || cluster->neighbour_calls >= cluster->calls)
+        return status;
+    (void)snprintf(cluster->message, sizeof cluster->message, "process %d has finished before this one",
+                   (cluster->process + cluster->processes - 1) % cluster->processes);
+    return KFE_CLUSTER_APART;
+}
+
 kfe_cluster_status kfe_mpi_wait(kfe_cluster *cluster, MPI_Request *request)
 {
     for (int64_t tries = 1;; tries++) {
@@ -64,12 +75,20 @@ kfe_cluster_status kfe_mpi_wait(kfe_cluster *cluster, MPI_Request *request)
             status = KFE_CLUSTER_ELSEWHERE;
         else if (tries % 16 == 0 && cluster->stop && cluster->stop(cluster->stop_user))
             status = KFE_CLUSTER_STOPPED;
+        else if (tries % 16 == 0)
+            status = check_neighbour(cluster);
         if (status != KFE_CLUSTER_OK) {
             cluster->broken = 1;
             return status;
         }
         kfe_mpi_rest(tries);
     }
+}
+
+static void begin_call(kfe_cluster *cluster)
+{
+    cluster->messages++;
+    cluster->calls++;
 }
 
 kfe_cluster_status kfe_mpi_broadcast(kfe_cluster *cluster, int root, void *bytes, int64_t size)
@@ -79,7 +98,7 @@ kfe_cluster_status kfe_mpi_broadcast(kfe_cluster *cluster, int root, void *bytes
     int64_t most = (int64_t)STAGE * (int64_t)sizeof(double);
     MPI_Request request;
 
-    cluster->messages++;
+    begin_call(cluster);
     for (int64_t first = 0; first < size; first += most) {
         int64_t part = size - first < most ? size - first : most;
         if (cluster->process == root)
@@ -146,7 +165,7 @@ kfe_cluster_status kfe_mpi_gather(kfe_cluster *cluster, void *values, const int6
     int64_t most = (int64_t)STAGE * (int64_t)sizeof(double) / cluster->processes;
     int64_t longest = 0;
 
-    cluster->messages++;
+    begin_call(cluster);
     for (int r = 0; r < cluster->processes; r++)
         longest = bytes[r] > longest ? bytes[r] : longest;
     for (int64_t from = 0; from < longest; from += most)
@@ -243,7 +262,7 @@ kfe_cluster_status kfe_mpi_sum(kfe_cluster *cluster, double *values, int64_t cou
         STAGE -
         cluster->processes; /* parts differ by one number, so that p of the longest may take more room */
 
-    cluster->messages++;
+    begin_call(cluster);
     for (int64_t first = 0; first < count; first += most) {
         int part = (int)least(count - first, most);
         if (part <= SHORT)

@@ -5,6 +5,10 @@
  * A process that failed by itself sends its message to every other process, which wakes those that wait in a collective call. Then every process
  * calls MPI_Iallgather on a communicator of its own for this purpose, so that calls that were left unfinished do no harm, and receives
  * the messages of the processes that failed.
+ *
+ * Processes that were given other work than the rest would wait for each other: one in a collective call, another in the common end. So each
+ * process that begins the end tells the next one, the last one process 0, how many collective calls it made. Among processes of which some
+ * have begun the end, at least one that has not is told, and fails if it waits in a later call.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +16,7 @@
 
 #include "backends/mpi/mpi_cluster.h"
 
-enum { FAILURE = 77, TEXT = sizeof(((kfe_cluster_end *)0)->text) };
+enum { FAILURE = 77, ENDED = 78, TEXT = sizeof(((kfe_cluster_end *)0)->text) };
 
 /* Failures must not interrupt the wait for the common end. */
 static kfe_cluster_status wait_for_all(kfe_cluster *cluster, MPI_Request *request)
@@ -35,6 +39,44 @@ static kfe_cluster_status gather_codes(kfe_cluster *cluster, int code, int *code
         "MPI_Iallgather");
 
     return status == KFE_CLUSTER_OK ? wait_for_all(cluster, &request) : status;
+}
+
+static int neighbour(const kfe_cluster *cluster)
+{
+    return (cluster->process + cluster->processes - 1) % cluster->processes;
+}
+
+static kfe_cluster_status receive_end(kfe_cluster *cluster)
+{
+    cluster->neighbour_ended = 1;
+    return kfe_mpi_check(cluster,
+                         MPI_Recv(&cluster->neighbour_calls, 1, MPI_UINT64_T, neighbour(cluster), ENDED,
+                                  cluster->control, MPI_STATUS_IGNORE),
+                         "MPI_Recv");
+}
+
+kfe_cluster_status kfe_mpi_look_for_end(kfe_cluster *cluster)
+{
+    int there = 0;
+
+    if (cluster->neighbour_ended)
+        return KFE_CLUSTER_OK;
+    MPI_Iprobe(neighbour(cluster), ENDED, cluster->control, &there, MPI_STATUS_IGNORE);
+    return there ? receive_end(cluster) : KFE_CLUSTER_OK;
+}
+
+/* Every process has begun the end: the message of the one before is there, and counting starts again. */
+static kfe_cluster_status forget_calls(kfe_cluster *cluster, MPI_Request *announced)
+{
+    kfe_cluster_status status = KFE_CLUSTER_OK;
+
+    if (!cluster->neighbour_ended)
+        MPI_TRY(receive_end(cluster));
+    MPI_TRY(kfe_mpi_check(cluster, MPI_Wait(announced, MPI_STATUS_IGNORE), "MPI_Wait"));
+    cluster->neighbour_ended = 0;
+    cluster->calls = 0;
+done:
+    return status;
 }
 
 static void send_to_others(kfe_cluster *cluster, const char *text, MPI_Request *requests)
@@ -119,6 +161,8 @@ kfe_cluster_status kfe_mpi_end(kfe_cluster *cluster, kfe_cluster_end *outcome)
     int *codes = calloc((size_t)processes, sizeof *codes);
     char(*texts)[TEXT] = calloc((size_t)processes, sizeof *texts);
     MPI_Request *requests = calloc((size_t)processes, sizeof *requests);
+    uint64_t calls = cluster->calls;
+    MPI_Request announced;
     int any = 0;
 
     if (!codes || !texts || !requests) {
@@ -128,7 +172,12 @@ kfe_cluster_status kfe_mpi_end(kfe_cluster *cluster, kfe_cluster_end *outcome)
     memcpy(texts[cluster->process], outcome->text, TEXT);
     if (outcome->code != 0)
         send_to_others(cluster, texts[cluster->process], requests);
+    MPI_TRY(kfe_mpi_check(cluster,
+                          MPI_Isend(&calls, 1, MPI_UINT64_T, (cluster->process + 1) % processes, ENDED,
+                                    cluster->control, &announced),
+                          "MPI_Isend"));
     MPI_TRY(gather_codes(cluster, outcome->code, codes));
+    MPI_TRY(forget_calls(cluster, &announced));
     receive_from_others(cluster, codes, texts);
     if (outcome->code != 0)
         MPI_TRY(

@@ -20,7 +20,10 @@ struct kfe_cluster {
                                freed after a failure while MPI still uses it */
     int *counts, *starts; /* processes each, for the calls that take them: what leaves this process */
     int *in_counts, *in_starts;
-    int broken; /* a collective call was left before its end */
+    int broken;               /* a collective call was left before its end */
+    uint64_t calls;           /* collective calls since the last common end */
+    int neighbour_ended;      /* the process before this one has begun the common end (end.c) */
+    uint64_t neighbour_calls; /* and has made so many collective calls */
     int (*stop)(void *user);
     void *stop_user;
     char message[512];
@@ -30,6 +33,8 @@ struct kfe_cluster {
 kfe_cluster_status kfe_mpi_wait(kfe_cluster *cluster, MPI_Request *request);
 /* What to do between the tries of a wait: leave the core to others, more and more. */
 void kfe_mpi_rest(int64_t tries);
+/* Whether the process before this one, that of the highest number being before process 0, has begun the common end. */
+kfe_cluster_status kfe_mpi_look_for_end(kfe_cluster *cluster);
 /* The status for the code of an MPI call; the text is kept for `message`. */
 kfe_cluster_status kfe_mpi_check(kfe_cluster *cluster, int code, const char *call);
 

@@ -57,6 +57,10 @@ kfe_status kfe_i_cluster_status(kfe_context *ctx, kfe_cluster_status status)
         return kfe_i_fail(ctx, KFE_EDEVICE, "another process failed");
     case KFE_CLUSTER_NO_MEMORY:
         return kfe_i_fail(ctx, KFE_ENOMEM, "out of memory for messages between processes");
+    case KFE_CLUSTER_APART:
+        return kfe_i_fail(ctx, KFE_EINVAL,
+                          "%s: every process must make the same calls with the same settings",
+                          ctx->cluster->table->message(ctx->cluster->handle));
     default:
         return kfe_i_fail(ctx, KFE_EDEVICE, "MPI: %s", ctx->cluster->table->message(ctx->cluster->handle));
     }

@@ -4,7 +4,8 @@
  * from libkfe_mpi.so. core/cluster.h is the library's side. backends/mpi implements it with MPI.
  *
  * Every process makes the same collective calls in the same order. A call waits for the others; while it waits it asks the
- * watch whether to stop, and it ends with KFE_CLUSTER_ELSEWHERE as soon as another process has reported a failure. The results of `sum`,
+ * watch whether to stop, and it ends with KFE_CLUSTER_ELSEWHERE as soon as another process has reported a failure, or with KFE_CLUSTER_APART
+ * if another process has reached `end` without making this call. The results of `sum`,
  * `gather` and `broadcast` have the same bits on every process, and the same bits in every run with as many processes.
  */
 #ifndef KFE_PLUGIN_CLUSTER_H
@@ -22,9 +23,10 @@ typedef enum kfe_cluster_status {
     KFE_CLUSTER_STOPPED,   /* the watch of this process asked for it */
     KFE_CLUSTER_ELSEWHERE, /* another process has failed; `end` has its message */
     KFE_CLUSTER_NO_MEMORY,
-    KFE_CLUSTER_FAILED,   /* `message` says why */
-    KFE_CLUSTER_NUMERIC,  /* the matrix is not positive definite */
-    KFE_CLUSTER_NOT_THERE /* this plug-in was built without it */
+    KFE_CLUSTER_FAILED,    /* `message` says why */
+    KFE_CLUSTER_NUMERIC,   /* the matrix is not positive definite */
+    KFE_CLUSTER_NOT_THERE, /* this plug-in was built without it */
+    KFE_CLUSTER_APART      /* another process has made fewer calls and waits in `end`; `message` names it */
 } kfe_cluster_status;
 
 typedef struct kfe_cluster_error {

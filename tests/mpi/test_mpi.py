@@ -458,6 +458,28 @@ def test_other_flags_on_one_process(kfe, name):
     assert kfe.files() == [data], "a model or a part of one was written"
 
 
+FIT_KOC = ["fit", "-m", "koc", *RBF, "-o", "m.kfe"]
+CV_KOC = ["cv", "-m", "koc", *RBF, "--learner", "knn"]
+MORE_CALLS = {
+    "report": (FIT_KOC, [*FIT_KOC, "--report", "r.html"]),
+    "report of a search": (CV_KOC, [*CV_KOC, "--report", "r.html"]),
+    "save": (CV_KOC, [*CV_KOC, "-o", "m.kfe"]),
+    "command": (["evaluate", "a.kfe"], ["predict", "a.kfe"]),
+}
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.quick if name == "report" else ()) for name in MORE_CALLS])
+def test_more_calls_on_one_process(kfe, name, turned):
+    """The process with more to do would wait for the other forever."""
+    data, _ = write_data(kfe, 60)
+    other, _ = write_data(kfe, 60, seed=1, name="other.csv")
+    kfe.run(0, "fit", "-q", "-m", "koc", *RBF, "--learner", "knn", other, "-o", "a.kfe")
+    calls = [[*arguments, data] for arguments in MORE_CALLS[name]]
+    problem = together(kfe, *(reversed(calls) if turned else calls))
+    assert "has finished before this one: every process must make the same calls with the same settings" in problem, problem
+
+
 def test_other_models_or_rows_on_one_process(kfe):
     data, _ = write_data(kfe, 700)
     other, _ = write_data(kfe, 700, seed=1, name="other.csv")
