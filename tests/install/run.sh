@@ -25,7 +25,7 @@ done
 
 step "what is installed is hardened, and loads nothing from the folder that it runs in"
 if ! grep -q '^CMAKE_BUILD_TYPE:[A-Z]*=Debug$' "$build/CMakeCache.txt"; then
-    "$here/../../tools/check-binaries" "$prefix/bin/kfe" "$(realpath "$library")" $(find "$libdir/kfe" -name '*.so' 2> /dev/null)
+    "$here/../../tools/check-binaries" "$prefix"/bin/kfe* "$(realpath "$library")" $(find "$libdir/kfe" -name '*.so' 2> /dev/null)
 fi
 
 step "the shared library has a SONAME and shows nothing but kfe_ symbols"

@@ -209,6 +209,12 @@ def test_binaries_are_hardened_and_load_nothing_from_the_current_folder():
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("path", ["debian/rules", "conda/recipe.yaml", "tools/repair-wheel.sh", "tests/install/run.sh", "tests/r/run.sh"])
+def test_every_package_is_checked(path):
+    """The Debian and conda packages, wheels, what cmake installs, and the R package."""
+    assert "check-binaries" in (ROOT / path).read_text()
+
+
 @pytest.mark.skipif(not shutil.which("patchelf") and not shutil.which("cc"), reason="needs a compiler")
 @pytest.mark.parametrize("runpath, fault", [("/usr/lib:", "has the entry ''"), (".", "has the entry '.'"), ("lib:/usr/lib", "has the entry 'lib'"),
                                             ("/usr/lib:$ORIGIN/../lib", ""), ("$ORIGINAL", "has the entry '$ORIGINAL'")])
