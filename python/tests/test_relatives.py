@@ -94,6 +94,17 @@ def test_gkdr_walks_down_to_a_plane_in_many_columns():
     assert ours.steps_ == 8 and ours.width_ in (1, 1.75)
 
 
+def test_gkdr_finds_a_plane_in_fifty_columns_to_a_hundredth():
+    """2,000 rows: the cosine of the largest angle is above 0.99, where one step stays below."""
+    rng = np.random.default_rng(200)
+    plane = np.linalg.qr(rng.normal(size=(50, 2)))[0]
+    x = rng.normal(size=(2000, 50))
+    target = np.sin(x @ plane[:, 0]) + (x @ plane[:, 1]) ** 2
+    y = target + 0.1 * target.std() * rng.normal(size=2000)
+    one, ours = (np.cos(np.radians(angle(kfe.GKDR(dim=2, iterations=steps).fit(x, y).components_.T, plane))) for steps in (1, "auto"))
+    assert one < 0.99 < ours
+
+
 def test_gkdr_takes_one_step_where_more_do_not_pay():
     """The target depends on all columns alike, so that no direction may be left out before the end."""
     rng = np.random.default_rng(1)
