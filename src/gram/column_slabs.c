@@ -1,46 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns of an operator slab by slab: evaluated when a slab is asked for, or read from whole columns. */
+/* Columns slab by slab: evaluated when a slab is asked for, or read from whole columns. */
 #include "gram/column_slabs.h"
 
 #include <string.h>
 
 #include "core/invariant.h"
 #include "core/memory.h"
-#include "gram/cluster/dealt.h"
 #include "kernel/tile/tile.h"
 
-/* Functions of the user are called by one thread, and processes divide the rows of whole columns. */
-static int finds_tiles(const kfe_i_gram *gram, const kfe_i_kernel **kernel, const kfe_i_points **points)
-{
-    return kfe_i_gram_tiles(gram, kernel, points) && (*kernel)->def->base != KFE_BASE_USER;
-}
-
-int kfe_i_gram_has_slabs(const kfe_i_gram *gram)
-{
-    const kfe_i_kernel *kernel = NULL;
-    const kfe_i_points *points = NULL;
-
-    return finds_tiles(gram, &kernel, &points);
-}
-
-kfe_status kfe_i_column_slabs_begin(const kfe_i_gram *gram, const int64_t *index, int64_t count, int threads,
-                                    double *room, kfe_i_column_slabs *out)
+kfe_status kfe_i_column_slabs_begin(const kfe_i_row_part *part, const int64_t *index, int64_t count,
+                                    int threads, double *room, kfe_i_column_slabs *out)
 {
     kfe_status status = KFE_OK;
 
     assert(count >= 0 && count <= KFE_TILE_SIDE && threads > 0);
-    memset(out, 0, sizeof *out);
-    out->ctx = gram->ctx;
-    out->count = count;
-    out->threads = threads;
-    if (!finds_tiles(gram, &out->kernel, &out->points)) {
-        out->points = NULL;
+    *out = (kfe_i_column_slabs){.ctx = part->ctx, .part = part, .count = count, .threads = threads};
+    if (!part->kernel) {
         out->values = room;
-        return kfe_i_gram_columns(gram, index, count, room);
+        return part->columns(part, index, count, room);
     }
-    KFE_TRY(kfe_i_points_gather(gram->ctx, out->points, index, count, &out->chosen));
-    out->own = kfe_i_tile_scratch(&out->chosen, out->points) + KFE_SLAB_ROWS * count;
-    KFE_ALLOC_ZERO(gram->ctx, out->scratch, out->own * threads);
+    KFE_TRY(kfe_i_points_gather(part->ctx, part->points, index, count, &out->chosen));
+    out->own = kfe_i_tile_scratch(&out->chosen, part->points) + KFE_SLAB_ROWS * count;
+    KFE_ALLOC_ZERO(part->ctx, out->scratch, out->own * threads);
 cleanup:
     if (status != KFE_OK)
         kfe_i_column_slabs_end(out);
@@ -75,12 +56,13 @@ static void evaluate(const kfe_i_column_slabs *columns, kfe_i_range rows, int th
     kfe_i_range chosen = {&columns->chosen, 0, columns->count};
     double *tile = columns->scratch + columns->own * thread;
     double *scratch = tile + KFE_SLAB_ROWS * columns->count;
+    const kfe_i_kernel *kernel = columns->part->kernel;
 
-    if (columns->points->table.kind == KFE_TABLE_DENSE) {
-        kfe_i_tile_eval(columns->kernel, chosen, rows, out, stride, scratch);
+    if (rows.points->table.kind == KFE_TABLE_DENSE) {
+        kfe_i_tile_eval(kernel, chosen, rows, out, stride, scratch);
         return;
     }
-    kfe_i_tile_eval(columns->kernel, rows, chosen, tile, columns->count, scratch);
+    kfe_i_tile_eval(kernel, rows, chosen, tile, columns->count, scratch);
     transpose(tile, rows.count, columns->count, out, stride);
 }
 
@@ -91,9 +73,9 @@ void kfe_i_column_slab(const kfe_i_column_slabs *columns, const kfe_i_slabs *sla
     int64_t used = kfe_i_slab_used(slabs, s);
 
     assert(thread < columns->threads);
-    if (columns->points)
-        evaluate(columns, (kfe_i_range){columns->points, columns->first + first, used}, thread, out,
-                 slabs->rows);
+    if (columns->part->kernel)
+        evaluate(columns, (kfe_i_range){columns->part->points, columns->part->first + first, used}, thread,
+                 out, slabs->rows);
     else
         transpose(columns->values + first * columns->count, used, columns->count, out, slabs->rows);
     for (int64_t c = 0; used < slabs->rows && c < columns->count; c++)

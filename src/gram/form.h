@@ -39,6 +39,12 @@ typedef struct kfe_i_gram_form {
     kfe_status (*largest)(const kfe_i_gram *gram, double *out);
     /* What a column costs: seconds to evaluate it. NULL: nothing, since entries are in memory. */
     kfe_status (*column_seconds)(const kfe_i_gram *gram, double *out);
+    /* All rows in memory in double precision, *stride apart. NULL: they are not there. */
+    const double *(*rows)(const kfe_i_gram *gram, int64_t *stride);
+    /* The kernel and the points of an operator that evaluates tiles. NULL: it does not. */
+    void (*tiles)(const kfe_i_gram *gram, const kfe_i_kernel **kernel, const kfe_i_points **points);
+    /* X, where G is XXᵀ, at no cost; *transposed is Xᵀ if X is sparse, else NULL. NULL: X is not known. */
+    const kfe_i_table *(*factor)(const kfe_i_gram *gram, const kfe_i_table **transposed);
 
     /* ---- products ---- */
 
@@ -46,6 +52,8 @@ typedef struct kfe_i_gram_form {
     kfe_status (*times)(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
     /* The same in single precision, if that is faster, with a relative error of about 1e-7. NULL: `times`. */
     kfe_status (*times_single)(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
+    /* The same faster where many rows of v are zero. NULL: `times`. */
+    kfe_status (*times_sparse)(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
     /* out[g·groups + h] = Σ G[i, j] over group(i) = g, group(j) = h; of the panels that the share deals to this process. NULL: by `times`,
      * all by the first process. */
     kfe_status (*group_sums)(const kfe_i_gram *gram, kfe_i_share share, const int32_t *group, int64_t groups,
@@ -120,6 +128,9 @@ kfe_status kfe_i_gram_group_share(const kfe_i_gram *gram, kfe_i_share share, con
                                   int64_t groups, double *out);
 kfe_status kfe_i_gram_add_share(const kfe_i_gram *gram, kfe_i_share share, int64_t from, double weight,
                                 kfe_i_vectors v, double *out);
+
+/* The call `times_sparse` of operators that evaluate tiles (form/tiled_sparse.c). */
+kfe_status kfe_i_tiled_times_sparse(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
 
 /* At least `count` doubles that last until the next call for more; NULL when memory is out. */
 double *kfe_i_gram_workspace(const kfe_i_gram *gram, int64_t count);

@@ -155,6 +155,24 @@ kfe_status kfe_i_gram_column_seconds(const kfe_i_gram *gram, double *out)
     return gram->form->column_seconds ? gram->form->column_seconds(gram, out) : KFE_OK;
 }
 
+const double *kfe_i_gram_rows(const kfe_i_gram *gram, int64_t *stride)
+{
+    return gram->form->rows ? gram->form->rows(gram, stride) : NULL;
+}
+
+int kfe_i_gram_tiles(const kfe_i_gram *gram, const kfe_i_kernel **kernel, const kfe_i_points **points)
+{
+    if (gram->form->tiles)
+        gram->form->tiles(gram, kernel, points);
+    return gram->form->tiles != NULL;
+}
+
+const kfe_i_table *kfe_i_gram_factor(const kfe_i_gram *gram, const kfe_i_table **transposed)
+{
+    *transposed = NULL;
+    return gram->form->factor ? gram->form->factor(gram, transposed) : NULL;
+}
+
 kfe_status kfe_i_gram_times(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
 {
     assert(k >= 0 && v != out);
@@ -165,6 +183,12 @@ kfe_status kfe_i_gram_times_single(const kfe_i_gram *gram, const double *v, int6
 {
     assert(k >= 0 && v != out);
     return (gram->form->times_single ? gram->form->times_single : gram->form->times)(gram, v, k, out);
+}
+
+kfe_status kfe_i_gram_times_sparse(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+{
+    assert(k >= 0 && v != out);
+    return (gram->form->times_sparse ? gram->form->times_sparse : gram->form->times)(gram, v, k, out);
 }
 
 kfe_status kfe_i_gram_subset_expand(const kfe_i_gram *subset, const double *v, int64_t k, double *out)

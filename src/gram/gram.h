@@ -94,20 +94,15 @@ const int64_t *kfe_i_gram_support(const kfe_i_gram *gram, int64_t *count);
 const kfe_i_gram *kfe_i_gram_alone(const kfe_i_gram *gram);
 /* PGP with P = I − eeᵀ/n (weighted: I − ssᵀ/sᵀs), without making the matrix. Borrows `inner`. */
 kfe_status kfe_i_gram_centred(kfe_context *ctx, const kfe_i_gram *inner, kfe_i_gram **out);
-/* The operator inside a centred one; NULL for others. */
-const kfe_i_gram *kfe_i_gram_centred_inner(const kfe_i_gram *gram);
 /* The kernel and points of a tiled operator; 0 for others. */
 int kfe_i_gram_tiles(const kfe_i_gram *gram, const kfe_i_kernel **kernel, const kfe_i_points **points);
 
 /* The row means (n) of the operator inside a centred one, and their mean; computed at the first call. Weighted: Gs/sᵀs. */
 kfe_status kfe_i_gram_row_means(const kfe_i_gram *centred, const double **means, double *overall);
-/* The table X of a factored operator XXᵀ, else NULL. */
-const kfe_i_table *kfe_i_gram_factor(const kfe_i_gram *gram);
-/* Its transpose, if it is sparse, else NULL. */
-const kfe_i_table *kfe_i_gram_factor_transposed(const kfe_i_gram *gram);
-/* Row `index` of an operator that has it in memory in double precision, n numbers that live as long as the
- * operator; NULL for others. */
-const double *kfe_i_gram_row(const kfe_i_gram *gram, int64_t index);
+/* The table X of a factored operator XXᵀ, else NULL. *transposed is Xᵀ if X is sparse, else NULL. */
+const kfe_i_table *kfe_i_gram_factor(const kfe_i_gram *gram, const kfe_i_table **transposed);
+/* The rows of an operator that has them in memory in double precision, *stride apart, as long as it lives; NULL for others. */
+const double *kfe_i_gram_rows(const kfe_i_gram *gram, int64_t *stride);
 
 /* ---- using one ---- */
 
@@ -159,6 +154,8 @@ kfe_status kfe_i_gram_column_seconds(const kfe_i_gram *gram, double *out);
 kfe_status kfe_i_gram_times(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
 /* The same in single precision where the operator can do that faster, else in double precision. */
 kfe_status kfe_i_gram_times_single(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
+/* The same for v of which many rows are zero, such as the coefficients of an SVM. */
+kfe_status kfe_i_gram_times_sparse(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
 kfe_status kfe_i_gram_group_sums(const kfe_i_gram *gram, const int32_t *group, int64_t groups, double *out);
 /* The whole matrix, n × n, freed by the caller. */
 kfe_status kfe_i_gram_materialise(const kfe_i_gram *gram, double **out);

@@ -67,24 +67,13 @@ static kfe_status store_in_memory(kfe_i_gram **gram, int single, kfe_i_gram **ou
     return kfe_i_gram_packed((*gram)->ctx, *gram, single, out);
 }
 
-/* On the device that the user wants. */
-static kfe_status use_device(const kfe_i_kernel_list *kernels, const kfe_i_table *views, kfe_i_gram **gram,
-                             store_fn **store)
-{
-    kfe_status status = kfe_i_device_wrap((*gram)->ctx, kernels, views, gram);
-
-    if (status == KFE_OK && (*gram)->form->device)
-        *store = kfe_i_device_keep_owned;
-    return status;
-}
-
-/* Divided over the processes of a cluster, on their devices if all have one. A matrix that is not evaluated is whole in every process. */
-static kfe_status use_cluster(const kfe_i_kernel_list *kernels, int wants_device, kfe_i_gram **gram,
-                              store_fn **store)
+/* Divided over the processes of a cluster, on their devices if all have it there. A matrix that is not evaluated is whole in every process. */
+static kfe_status use_cluster(const kfe_i_kernel_list *kernels, int wants_device, int on_device,
+                              kfe_i_gram **gram, store_fn **store)
 {
     kfe_status status = KFE_OK;
     int tiled = are_tiled(kernels);
-    int on_devices = 0;
+    int on_devices = on_device;
 
     (*gram)->ways = kfe_i_ways_of_cluster;
     if (!tiled && kernels->count == 1 && kernels->items[0].common.weight == 1)
@@ -104,15 +93,18 @@ kfe_status kfe_i_gram_open(kfe_context *ctx, const kfe_i_kernel_list *kernels, c
     kfe_status status = KFE_OK;
     kfe_i_gram *gram = NULL;
     store_fn *store = store_in_memory;
+    int on_device = 0;
     int single = storage == KFE_GRAM_F32;
 
     *out = NULL;
     KFE_TRY(open_terms(ctx, kernels, views, &gram));
     int wants_device = kfe_i_wants_device(ctx, (double)gram->size * (double)gram->size);
     if (wants_device)
-        KFE_TRY(use_device(kernels, views, &gram, &store));
+        KFE_TRY(kfe_i_device_wrap(ctx, kernels, views, &gram, &on_device));
+    if (on_device)
+        store = kfe_i_device_keep_owned;
     if (kfe_i_processes(ctx) > 1)
-        KFE_TRY(use_cluster(kernels, wants_device, &gram, &store));
+        KFE_TRY(use_cluster(kernels, wants_device, on_device, &gram, &store));
     if (storage == KFE_GRAM_F64 || single) {
         KFE_TRY(store(&gram, single, out));
         if (!*out)

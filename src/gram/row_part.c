@@ -3,7 +3,6 @@
 #include "gram/row_part.h"
 
 #include "core/cluster.h"
-#include "gram/column_slabs.h"
 #include "gram/form.h"
 
 static kfe_status columns(const kfe_i_row_part *part, const int64_t *index, int64_t count, double *out)
@@ -22,17 +21,21 @@ static kfe_status diagonal(const kfe_i_row_part *part, double *out)
     return kfe_i_gram_diagonal(part->state, out);
 }
 
+/* Functions of the user are called by one thread, so that they evaluate no tiles. */
 static kfe_i_row_part part_of(const kfe_i_gram *gram, int64_t first, int64_t rows)
 {
-    return (kfe_i_row_part){.ctx = gram->ctx,
-                            .first = first,
-                            .rows = rows,
-                            .total = gram->size,
-                            .tiles = kfe_i_gram_has_slabs(gram) ? gram : NULL,
-                            .state = gram,
-                            .columns = columns,
-                            .among = among,
-                            .diagonal = diagonal};
+    kfe_i_row_part part = {.ctx = gram->ctx,
+                           .first = first,
+                           .rows = rows,
+                           .total = gram->size,
+                           .state = gram,
+                           .columns = columns,
+                           .among = among,
+                           .diagonal = diagonal};
+
+    if (kfe_i_gram_tiles(gram, &part.kernel, &part.points) && part.kernel->def->base == KFE_BASE_USER)
+        part.kernel = NULL;
+    return part;
 }
 
 kfe_i_row_part kfe_i_all_rows(const kfe_i_gram *gram)

@@ -16,7 +16,9 @@ struct kfe_i_row_part {
     int64_t total; /* rows of all processes */
     int64_t
         first; /* the number of this process's first row, which the others follow; -1: they are scattered */
-    const kfe_i_gram *tiles; /* has the points of all rows and evaluates slabs (column_slabs.h); NULL: none */
+    /* Tiles of all rows can be evaluated (column_slabs.h) with this kernel, on these points; NULL: only columns can. */
+    const kfe_i_kernel *kernel;
+    const kfe_i_points *points;
     const kfe_i_row_key *keys; /* of the rows of all processes (data/rows/distinct.h); NULL: not known */
     const void *state;
     /* out (rows × count) = columns of the rows listed; if rows have weights, each is multiplied by the root of its weight. */

@@ -64,6 +64,16 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_ask_factor(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_gram **gram,
+                            const kfe_i_table **out)
+{
+    kfe_status status = kfe_i_ask_gram(ctx, source, gram);
+    const kfe_i_table *transposed = NULL;
+
+    *out = status == KFE_OK ? kfe_i_gram_factor(*gram, &transposed) : NULL;
+    return status;
+}
+
 void kfe_i_operator_close(kfe_context *ctx, kfe_i_operator *op)
 {
     kfe_i_gram_free(op->weighted);

@@ -257,13 +257,9 @@ cleanup:
 kfe_status kfe_i_solution_to_landmarks(const kfe_i_gram *gram, kfe_i_solution *solution)
 {
     kfe_status status = KFE_OK;
-    kfe_i_landmark_info info;
-    int64_t count = 0;
+    kfe_i_landmark_info info = kfe_i_landmarks_of(gram);
     int done = 1;
 
-    if (!kfe_i_gram_support(gram, &count))
-        return KFE_OK;
-    info = kfe_i_landmarks_of(gram);
     if (solution->kind == KFE_SOLUTION_DUAL)
         KFE_TRY(is_on_landmarks(solution, gram->size, &info, &done));
     if (!done)

@@ -22,8 +22,7 @@ kfe_status kfe_i_weighted_features(kfe_context *ctx, const kfe_i_fit_source *sou
                                    double **features);
 kfe_status kfe_i_approximate_features(const kfe_i_gram *gram, const double *weights, double *features,
                                       kfe_i_solution *solution);
-/* Rewrites a dual solution on the landmarks, and records what they leave of the trace. Does nothing if the operator has no
- * landmarks. */
+/* Rewrites a dual solution on the landmarks of the operator, and records what they leave of the trace. */
 kfe_status kfe_i_solution_to_landmarks(const kfe_i_gram *gram, kfe_i_solution *solution);
 
 #endif

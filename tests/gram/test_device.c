@@ -165,12 +165,13 @@ static void check_operator(kfe_context *ctx, const char *kernels, int sparse, kf
 {
     support_points points;
     support_pair p;
+    const kfe_i_gram *alone = NULL;
     int linear = strcmp(kernels, "linear") == 0;
 
     support_points_make(&points, 5, ROWS, COLS, 1);
     support_pair_open(ctx, kernels, &points, sparse, storage, &p);
     if (!may_refuse(&p, sparse))
-        assert_int_equal(kfe_i_gram_device(p.device) == NULL, linear);
+        assert_int_equal(kfe_i_gram_device(p.device, &alone) == NULL, linear);
     check_reading(&p, support_pair_slack(&p, storage == KFE_GRAM_F32));
     check_products(&p, support_pair_slack(&p, storage == KFE_GRAM_F32));
     support_pair_close(&p);
@@ -199,11 +200,12 @@ static void test_what_has_no_formula_stays_on_the_cpu(void **state)
 {
     support_points points;
     support_pair p;
+    const kfe_i_gram *alone = NULL;
 
     support_points_make(&points, 5, ROWS, COLS, 1);
     support_catch_log(*state);
     support_pair_open(*state, "linear", &points, 0, KFE_GRAM_AUTO, &p);
-    assert_null(kfe_i_gram_device(p.device));
+    assert_null(kfe_i_gram_device(p.device, &alone));
     assert_non_null(strstr(support_log(), "on the CPU"));
     support_pair_close(&p);
     support_points_free(&points);

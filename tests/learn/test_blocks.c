@@ -5,7 +5,6 @@
 
 #include "learn/blocks/blocks.h"
 #include "learn/blocks/kernel_rows.h"
-#include "learn/blocks/support.h"
 #include "learn/svm_dual.h"
 #include "oracles/libsvm.h"
 #include "support/engine.h"
@@ -541,12 +540,12 @@ static void test_support_product(void **state)
                 for (int64_t j = 0; j < p.n; j++)
                     for (int c = 0; c < 2; c++)
                         plain[2 * i + c] += p.kernel[i * p.n + j] * beta[2 * j + c];
-            assert_ok(ctx, kfe_i_support_times(o.gram, beta, 2, ours));
+            assert_ok(ctx, kfe_i_gram_times_sparse(o.gram, beta, 2, ours));
             for (int64_t i = 0; i < 2 * p.n; i++)
                 assert_below(fabs(ours[i] - plain[i]), 1e-12 * fabs(plain[i]) + 1e-12);
         }
         memset(beta, 0, sizeof beta);
-        assert_ok(ctx, kfe_i_support_times(o.gram, beta, 2, ours));
+        assert_ok(ctx, kfe_i_gram_times_sparse(o.gram, beta, 2, ours));
         for (int64_t i = 0; i < 2 * p.n; i++)
             assert_true(ours[i] == 0);
         smo_close_gram(&o);

@@ -195,7 +195,7 @@ cleanup:
 /* Free bytes, less those reserved, of the device that has the least. */
 static kfe_status room_of_devices(const kfe_i_gram *gram, double reserve, double *out)
 {
-    const kfe_i_device *device = kfe_i_gram_device(gram);
+    const kfe_i_device *device = kfe_i_fused_device(((const devices_state *)gram->state)->source);
 
     *out = device ? kfe_i_device_room(device) - reserve : 0;
     return kfe_i_cluster_least(gram->ctx, out);
@@ -314,7 +314,7 @@ static const kfe_i_gram_form form_evaluated = {.name = "computed on the devices 
 static kfe_status agree_on_devices(kfe_context *ctx, kfe_i_gram **gram, int *on_devices)
 {
     kfe_status status = KFE_OK;
-    int own = kfe_i_gram_device(*gram) != NULL;
+    int own = *on_devices;
     double all = own;
 
     KFE_TRY(kfe_i_cluster_least(ctx, &all));
@@ -328,13 +328,13 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_devices_deal(kfe_context *ctx, kfe_i_gram **gram, int *done)
+kfe_status kfe_i_devices_deal(kfe_context *ctx, kfe_i_gram **gram, int *on_devices)
 {
     kfe_status status = KFE_OK;
     kfe_i_gram *made = NULL;
 
-    KFE_TRY(agree_on_devices(ctx, gram, done));
-    if (!*done)
+    KFE_TRY(agree_on_devices(ctx, gram, on_devices));
+    if (!*on_devices)
         return KFE_OK;
     KFE_TRY(make(*gram, &form_evaluated, KFE_DEVICE_F64, 0, &made));
     ((devices_state *)made->state)->owned = *gram;

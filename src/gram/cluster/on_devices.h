@@ -10,9 +10,9 @@
 #include "gram/gram.h"
 #include "plugin/device.h"
 
-/* For an operator that computes on the device of this process, if it has one. If all processes have the operator on a device: *gram becomes
- * one that owns it and divides its work, and *done is 1. If only some have: *gram becomes the operator on the CPU in all of them. */
-kfe_status kfe_i_devices_deal(kfe_context *ctx, kfe_i_gram **gram, int *done);
+/* *on_devices: the operator computes on the device of this process; afterwards, that all processes have it on a device. If they have, *gram
+ * becomes one that owns it and divides its work; if only some have, it becomes the operator on the CPU in all of them. */
+kfe_status kfe_i_devices_deal(kfe_context *ctx, kfe_i_gram **gram, int *on_devices);
 
 /* ---- for operators that kfe_i_devices_deal made; all processes call together ---- */
 

@@ -50,7 +50,8 @@ kfe_status kfe_i_device_pool_open(const kfe_i_gram *gram, const kfe_i_device_poo
 {
     kfe_device_status result = KFE_DEVICE_OK;
 
-    *out = (kfe_i_device_pool){.gram = gram, .device = kfe_i_gram_device(gram), .shape = *shape};
+    *out = (kfe_i_device_pool){.shape = *shape};
+    out->device = kfe_i_gram_device(gram, &out->gram);
     *open = 0;
     if (!out->device)
         return KFE_OK;

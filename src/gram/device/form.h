@@ -16,9 +16,9 @@ typedef struct kfe_i_device_term {
 } kfe_i_device_term;
 
 /* If the context has a device and all kernels have formulas: *gram becomes an operator on the device that owns the former one, which
- * still answers what the device cannot. */
+ * still answers what the device cannot, and *done is 1. */
 kfe_status kfe_i_device_wrap(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
-                             kfe_i_gram **gram);
+                             kfe_i_gram **gram, int *done);
 
 /* ---- operators on a device, of all forms ---- */
 
@@ -43,12 +43,13 @@ typedef struct kfe_i_device_calls {
                                  const kfe_device_matrix *out);
 } kfe_i_device_calls;
 
-/* The device of an operator; NULL: it is not on one. */
-kfe_i_device *kfe_i_gram_device(const kfe_i_gram *gram);
+/* The device of an operator; NULL: it is not on one. *alone is the operator there that needs no other process. */
+kfe_i_device *kfe_i_gram_device(const kfe_i_gram *gram, const kfe_i_gram **alone);
 /* Rows of the panels that a matrix passes through. */
 int64_t kfe_i_device_panel_rows(int64_t n);
 /* A product by `times` with vectors in host memory. */
-kfe_device_status kfe_i_device_times_host(const kfe_i_gram *gram, const double *v, int64_t k, double *out);
+kfe_device_status kfe_i_device_times_host(kfe_i_device *device, const kfe_i_gram *gram, const double *v,
+                                          int64_t k, double *out);
 
 /* ---- entries of the table of a form, for all operators on devices ---- */
 

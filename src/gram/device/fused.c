@@ -239,8 +239,9 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
         return KFE_OK;
     s->device->stage = "multiplying with the kernel matrix";
     /* loops multiply again and again: after one failure they stay on the CPU */
-    s->left = s->left || kfe_i_device_leaves_to_cpu(s->device, kfe_i_device_times_host(gram, v, k, out),
-                                                    "kernel products", &status);
+    s->left =
+        s->left || kfe_i_device_leaves_to_cpu(s->device, kfe_i_device_times_host(s->device, gram, v, k, out),
+                                              "kernel products", &status);
     return s->left ? kfe_i_gram_times(s->source, v, k, out) : status;
 }
 
@@ -461,7 +462,7 @@ cleanup:
 }
 
 static kfe_status wrap(kfe_i_device *device, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
-                       kfe_i_gram **gram)
+                       kfe_i_gram **gram, int *done)
 {
     kfe_status status = KFE_OK;
     kfe_i_gram *made = NULL;
@@ -477,6 +478,7 @@ static kfe_status wrap(kfe_i_device *device, const kfe_i_kernel_list *kernels, c
         s->source = *gram;
         *gram = made;
         made = NULL;
+        *done = 1;
     } else if (!kfe_i_device_gives_up(device, result, "kernel matrix")) {
         status = kfe_i_device_status(device, result);
     }
@@ -502,7 +504,7 @@ static const char *reason_for_cpu(const kfe_i_kernel_list *kernels, const kfe_i_
 }
 
 kfe_status kfe_i_device_wrap(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
-                             kfe_i_gram **gram)
+                             kfe_i_gram **gram, int *done)
 {
     kfe_status status = KFE_OK;
     kfe_i_device *device = NULL;
@@ -513,7 +515,7 @@ kfe_status kfe_i_device_wrap(kfe_context *ctx, const kfe_i_kernel_list *kernels,
     if (device && reason)
         kfe_i_log(ctx, KFE_LOG_INFO, "kernel matrix: on the CPU, not on %s (%s)", device->name, reason);
     else if (device)
-        KFE_TRY(wrap(device, kernels, views, gram));
+        KFE_TRY(wrap(device, kernels, views, gram, done));
 cleanup:
     return status;
 }

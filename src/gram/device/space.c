@@ -236,7 +236,8 @@ kfe_status kfe_i_device_space_open(const kfe_i_gram *gram, const kfe_i_gram *exa
 {
     kfe_status status = KFE_OK;
     const kfe_i_gram *inside = without_centring(gram, centred);
-    kfe_i_device *device = kfe_i_gram_device(inside);
+    const kfe_i_gram *alone = NULL;
+    kfe_i_device *device = kfe_i_gram_device(inside, &alone);
     device_state *s = NULL;
     double all = device != NULL;
 

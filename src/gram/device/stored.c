@@ -111,8 +111,8 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
         return KFE_OK;
     s->device->stage = "multiplying with the kernel matrix";
     if (!kfe_i_fused_device(s->source) ||
-        kfe_i_device_leaves_to_cpu(s->device, kfe_i_device_times_host(gram, v, k, out), "kernel products",
-                                   &status))
+        kfe_i_device_leaves_to_cpu(s->device, kfe_i_device_times_host(s->device, gram, v, k, out),
+                                   "kernel products", &status))
         return kfe_i_gram_times(s->source, v, k, out);
     return status;
 }
@@ -296,11 +296,10 @@ kfe_status kfe_i_device_keep_owned(kfe_i_gram **source, int single, kfe_i_gram *
 
 /* ---- for operators of all forms ---- */
 
-kfe_i_device *kfe_i_gram_device(const kfe_i_gram *gram)
+kfe_i_device *kfe_i_gram_device(const kfe_i_gram *gram, const kfe_i_gram **alone)
 {
-    const kfe_i_gram *alone = kfe_i_gram_alone(gram);
-
-    return alone->form->device ? alone->form->device->device(alone) : NULL;
+    *alone = kfe_i_gram_alone(gram);
+    return (*alone)->form->device ? (*alone)->form->device->device(*alone) : NULL;
 }
 
 /* 512 rows, or a sixteenth of a small matrix. */
@@ -321,9 +320,9 @@ kfe_device_status kfe_i_device_scale_rows(const kfe_i_device *device, double sca
     return status;
 }
 
-kfe_device_status kfe_i_device_times_host(const kfe_i_gram *gram, const double *v, int64_t k, double *out)
+kfe_device_status kfe_i_device_times_host(kfe_i_device *device, const kfe_i_gram *gram, const double *v,
+                                          int64_t k, double *out)
 {
-    kfe_i_device *device = kfe_i_gram_device(gram);
     kfe_device_status status = KFE_DEVICE_OK;
     kfe_device_matrix vectors = {0};
     kfe_device_matrix product = {0};

@@ -142,7 +142,7 @@ static kfe_status times(const kfe_i_gram *gram, const double *v, int64_t k, doub
     if (k == 0 || gram->size == 0)
         return KFE_OK;
     s->shared->device->stage = "multiplying with the kernel matrix";
-    return settle(gram, kfe_i_device_times_host(gram, v, k, out));
+    return settle(gram, kfe_i_device_times_host(s->shared->device, gram, v, k, out));
 }
 
 static kfe_device_status expand_host(const kfe_i_gram *gram, const double *v, int64_t k, double *out)

@@ -21,12 +21,13 @@ kfe_status kfe_i_device_whole_share(const kfe_i_device_whole *w, double *values,
 
 kfe_status kfe_i_device_whole_open(const kfe_i_gram *gram, const kfe_i_gram *inside, kfe_i_device_whole *out)
 {
-    kfe_i_device *device = kfe_i_gram_device(inside);
+    const kfe_i_gram *alone = NULL;
+    kfe_i_device *device = kfe_i_gram_device(inside, &alone);
     kfe_i_outcome how = device ? KFE_OUTCOME_GOOD : KFE_OUTCOME_UNSUPPORTED;
     kfe_status status;
 
     *out = (kfe_i_device_whole){.ctx = gram->ctx,
-                                .gram = kfe_i_gram_alone(inside),
+                                .gram = alone,
                                 .centred = gram == inside ? NULL : gram,
                                 .together = inside->processes > 1};
     status = kfe_i_device_whole_agree(out, &how);

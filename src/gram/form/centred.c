@@ -270,8 +270,3 @@ kfe_status kfe_i_gram_row_means(const kfe_i_gram *centred, const double **means,
     *overall = s->overall;
     return status;
 }
-
-const kfe_i_gram *kfe_i_gram_centred_inner(const kfe_i_gram *gram)
-{
-    return gram->form->release == kfe_i_centred_release ? kfe_i_centred_inner(gram) : NULL;
-}

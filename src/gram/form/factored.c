@@ -93,12 +93,22 @@ static kfe_status weigh(const kfe_i_gram *gram, const double *roots, kfe_i_gram 
     kfe_i_table weighted = {0};
 
     *out = NULL;
-    KFE_TRY(weigh_table(ctx, kfe_i_gram_factor(gram), roots, &weighted));
+    KFE_TRY(weigh_table(ctx, &((const factored_state *)gram->state)->points.table, roots, &weighted));
     KFE_TRY(kfe_i_gram_factored_owned(ctx, &weighted, out));
     (*out)->roots = roots;
 cleanup:
     kfe_i_table_free(&weighted);
     return status;
+}
+
+static const kfe_i_table *factor(const kfe_i_gram *gram, const kfe_i_table **transposed)
+{
+    const factored_state *s = gram->state;
+    const kfe_i_table *table = &s->points.table;
+
+    if (table->kind == KFE_TABLE_CSR)
+        *transposed = &s->transposed;
+    return table;
 }
 
 static void release(kfe_i_gram *gram)
@@ -114,6 +124,7 @@ static const kfe_i_gram_form form = {
     .name = "factored as the data times its transpose",
     .entries = entries,
     .diagonal = diagonal,
+    .factor = factor,
     .times = times,
     .least_eigenvalue = kfe_i_gram_no_negative,
     .rank_bound = rank_bound,
@@ -150,16 +161,4 @@ kfe_status kfe_i_gram_factored_owned(kfe_context *ctx, kfe_i_table *table, kfe_i
 void kfe_i_gram_factored_refresh(const kfe_i_gram *gram)
 {
     kfe_i_points_refresh(&((factored_state *)gram->state)->points);
-}
-
-const kfe_i_table *kfe_i_gram_factor(const kfe_i_gram *gram)
-{
-    return gram->form == &form ? &((const factored_state *)gram->state)->points.table : NULL;
-}
-
-const kfe_i_table *kfe_i_gram_factor_transposed(const kfe_i_gram *gram)
-{
-    const kfe_i_table *table = kfe_i_gram_factor(gram);
-
-    return table && table->kind == KFE_TABLE_CSR ? &((const factored_state *)gram->state)->transposed : NULL;
 }

@@ -136,6 +136,14 @@ cleanup:
     return status;
 }
 
+static const double *rows_of(const kfe_i_gram *gram, int64_t *stride)
+{
+    const stored_state *s = gram->state;
+
+    *stride = s->stride;
+    return s->matrix;
+}
+
 /* It is kept already. */
 static kfe_status keep(const kfe_i_gram *gram, kfe_i_keep_how how, double beside, kfe_i_kept *out)
 {
@@ -143,10 +151,8 @@ static kfe_status keep(const kfe_i_gram *gram, kfe_i_keep_how how, double beside
 
     (void)how;
     (void)beside;
-    if (!s->index) {
-        out->rows = s->matrix;
-        out->stride = s->stride;
-    }
+    if (!s->index)
+        out->rows = rows_of(gram, &out->stride);
     return KFE_OK;
 }
 
@@ -163,17 +169,10 @@ static void release(kfe_i_gram *gram)
     .entries = entries, .diagonal = diagonal, .times = times, .expand = expand, .keep = keep,                \
     .release = release
 
-static const kfe_i_gram_form form_stored = {.name = "stored in double precision", KFE_STORED_CALLS};
-static const kfe_i_gram_form form_given = {.name = "as given", KFE_STORED_CALLS};
+static const kfe_i_gram_form form_stored = {
+    .name = "stored in double precision", KFE_STORED_CALLS, .rows = rows_of};
+static const kfe_i_gram_form form_given = {.name = "as given", KFE_STORED_CALLS, .rows = rows_of};
 static const kfe_i_gram_form form_part = {.name = "part of a stored matrix", KFE_STORED_CALLS};
-
-const double *kfe_i_gram_row(const kfe_i_gram *gram, int64_t index)
-{
-    const stored_state *s = gram->state;
-
-    assert(index >= 0 && index < gram->size);
-    return gram->form == &form_stored || gram->form == &form_given ? s->matrix + index * s->stride : NULL;
-}
 
 /* ---- evaluated once ---- */
 

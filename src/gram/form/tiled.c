@@ -281,6 +281,14 @@ static kfe_status keep(const kfe_i_gram *gram, kfe_i_keep_how how, double reserv
     return kfe_i_keep_in_memory(gram, how, reserve, kfe_i_gram_partial, out);
 }
 
+static void tiles(const kfe_i_gram *gram, const kfe_i_kernel **kernel, const kfe_i_points **points)
+{
+    const tiled_state *s = gram->state;
+
+    *kernel = s->kernel;
+    *points = &s->points;
+}
+
 static void release(kfe_i_gram *gram)
 {
     kfe_i_points_free(&((tiled_state *)gram->state)->points);
@@ -292,11 +300,13 @@ static const kfe_i_gram_form form = {
     .diagonal = diagonal,
     .prepare = prepare,
     .times = times,
+    .times_sparse = kfe_i_tiled_times_sparse,
     .column_seconds = kfe_i_gram_time_columns,
     .group_sums = group_sums,
     .add_share = add_share,
     .fill = fill,
     .keep = keep,
+    .tiles = tiles,
     .release = release,
 };
 
@@ -315,15 +325,4 @@ kfe_status kfe_i_gram_tiled(kfe_context *ctx, const kfe_i_kernel *kernel, const 
         *out = NULL;
     }
     return status;
-}
-
-int kfe_i_gram_tiles(const kfe_i_gram *gram, const kfe_i_kernel **kernel, const kfe_i_points **points)
-{
-    const tiled_state *s = gram->state;
-
-    if (gram->form != &form)
-        return 0;
-    *kernel = s->kernel;
-    *points = &s->points;
-    return 1;
 }

@@ -31,7 +31,6 @@
 #include "learn/blocks/kernel_rows.h"
 #include "learn/blocks/problem.h"
 #include "learn/blocks/subproblem.h"
-#include "learn/blocks/support.h"
 #include "learn/svm_dual.h"
 
 enum { WORKING_SET = 512, LEAST_WORKING_SET = 8 };
@@ -389,7 +388,7 @@ static kfe_status compute_values_of(solver *s, int64_t first, int64_t count)
     KFE_ALLOC(s->ctx, product, n * count);
     for (int64_t k = 0; k < count; k++)
         scatter(&s->problems[first + k], beta + k, count);
-    KFE_TRY(kfe_i_support_times(s->gram, beta, count, product));
+    KFE_TRY(kfe_i_gram_times_sparse(s->gram, beta, count, product));
     for (int64_t k = 0; k < count; k++) {
         kfe_i_block_problem *p = &s->problems[first + k];
         for (int64_t e = 0; e < p->examples; e++)

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "learn/blocks/support.h"
 #include "learn/smo/smo.h"
 
 enum { ITERATIONS_PER_VARIABLE = 1000 };
@@ -108,7 +107,7 @@ static kfe_status take(exact *s)
         s->change[s->rows[a]] += after - p->beta[p->set[a]];
         kfe_i_block_set(p, p->set[a], after);
     }
-    KFE_TRY(kfe_i_support_times(s->gram, s->change, 1, s->product));
+    KFE_TRY(kfe_i_gram_times_sparse(s->gram, s->change, 1, s->product));
     for (int64_t e = 0; e < p->examples; e++)
         p->values[e] += s->product[kfe_i_row_of(p, e)];
 cleanup:

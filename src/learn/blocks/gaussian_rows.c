@@ -18,42 +18,41 @@
 #define POINTS_SHARE 0.125
 enum { SMALL_PRODUCT = 1 << 18 };
 
-static int suits(const kfe_i_gram *gram, const kfe_i_points **points, double *gamma)
+static int suits(const kfe_i_kernel *kernel, const kfe_i_points *points, double *gamma)
 {
-    const kfe_i_kernel *kernel = NULL;
     kfe_i_formula formula = {0};
     double largest = 0;
 
-    if (!kfe_i_gram_tiles(gram, &kernel, points) || !kernel->def->describe)
+    if (!kernel->def->describe)
         return 0;
     kernel->def->describe(kernel->settings, &formula);
-    const kfe_i_table *table = &(*points)->table;
+    const kfe_i_table *table = &points->table;
     if (formula.map != KFE_MAP_RBF || formula.base != KFE_FORMULA_DISTANCE || table->kind != KFE_TABLE_DENSE)
         return 0;
     for (int64_t i = 0; i < table->rows; i++)
-        largest = (*points)->norms[i] > largest ? (*points)->norms[i] : largest;
+        largest = points->norms[i] > largest ? points->norms[i] : largest;
     *gamma = formula.params[0];
     double bytes = 4.0 * (double)table->rows * (double)(table->cols + 1);
     return *gamma * largest <= LARGEST_EXPONENT && largest < 1e30 && *gamma < 1e30 &&
-           bytes < POINTS_SHARE * (double)kfe_i_memory_left(gram->ctx);
+           bytes < POINTS_SHARE * (double)kfe_i_memory_left(points->ctx);
 }
 
-kfe_status kfe_i_gaussian_points_make(const kfe_i_gram *gram, const int64_t *position,
-                                      kfe_i_gaussian_points *out)
+kfe_status kfe_i_gaussian_points_make(const kfe_i_kernel *kernel, const kfe_i_points *points,
+                                      const int64_t *position, kfe_i_gaussian_points *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_points *points = NULL;
+    kfe_context *ctx = points->ctx;
     double gamma = 0;
 
     *out = (kfe_i_gaussian_points){.position = position};
-    if (!suits(gram, &points, &gamma))
+    if (!suits(kernel, points, &gamma))
         return KFE_OK;
     const kfe_i_table *table = &points->table;
     out->gamma = (float)gamma;
     out->count = table->rows;
     out->cols = table->cols;
-    KFE_ALLOC(gram->ctx, out->norms, table->rows);
-    KFE_ALLOC(gram->ctx, out->values, table->rows * table->cols);
+    KFE_ALLOC(ctx, out->norms, table->rows);
+    KFE_ALLOC(ctx, out->values, table->rows * table->cols);
     for (int64_t i = 0; i < table->rows; i++) {
         int64_t at = position ? position[i] : i;
         for (int64_t j = 0; j < table->cols; j++)

@@ -14,10 +14,10 @@ typedef struct kfe_i_gaussian_points {
     float gamma;
 } kfe_i_gaussian_points;
 
-/* Leaves `values` NULL unless the operator is tiled, its kernel a Gaussian, its points dense, and its errors small: those of
+/* Leaves `values` NULL unless the kernel is a Gaussian, the points are dense, and errors are small: those of
  * gamma·‖x − y‖² are about ε·gamma·(‖x‖² + ‖y‖²). */
-kfe_status kfe_i_gaussian_points_make(const kfe_i_gram *gram, const int64_t *position,
-                                      kfe_i_gaussian_points *out);
+kfe_status kfe_i_gaussian_points_make(const kfe_i_kernel *kernel, const kfe_i_points *points,
+                                      const int64_t *position, kfe_i_gaussian_points *out);
 void kfe_i_gaussian_points_free(kfe_context *ctx, kfe_i_gaussian_points *points);
 
 /* Rows of which some parts are wanted: entries from part·part_size on, for every part whose bit is set. */

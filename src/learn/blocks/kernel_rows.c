@@ -29,6 +29,8 @@ enum { FEW_COLUMNS = 64 };
 
 struct kfe_i_kernel_rows {
     const kfe_i_gram *gram;
+    const kfe_i_kernel *kernel; /* of a tiled operator, and its points; NULL: of another one */
+    const kfe_i_points *points;
     const int64_t *position;
     int64_t slots;
     float *values;    /* slots × n */
@@ -75,7 +77,8 @@ kfe_status kfe_i_kernel_rows_new(const kfe_i_gram *gram, const int64_t *position
     KFE_ALLOC_ZERO(ctx, rows, 1);
     rows->gram = gram;
     rows->position = position;
-    KFE_TRY(kfe_i_gaussian_points_make(gram, position, &rows->gaussian));
+    if (kfe_i_gram_tiles(gram, &rows->kernel, &rows->points))
+        KFE_TRY(kfe_i_gaussian_points_make(rows->kernel, rows->points, position, &rows->gaussian));
     rows->slots = useful_slots(rows, room);
     KFE_ALLOC(ctx, rows->values, rows->slots * gram->size);
     KFE_ALLOC(ctx, rows->slot_of, gram->size);
@@ -156,11 +159,12 @@ static void evaluate_panel(const void *user, int64_t first, int thread)
 }
 
 /* Evaluates the missing rows from `first` on, `count` of them. */
-static kfe_status evaluate_tiles(kfe_i_kernel_rows *rows, const kfe_i_kernel *kernel,
-                                 const kfe_i_points *points, int64_t first, int64_t count)
+static kfe_status evaluate_tiles(kfe_i_kernel_rows *rows, int64_t first, int64_t count)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = rows->gram->ctx;
+    const kfe_i_kernel *kernel = rows->kernel;
+    const kfe_i_points *points = rows->points;
     int threads = count * rows->gram->size < SMALL_PRODUCT ? 1 : kfe_i_tile_threads(ctx, kernel);
     kfe_i_points chosen = {0};
     rows_job job = {.rows = rows,
@@ -224,17 +228,14 @@ cleanup:
 
 static kfe_status evaluate(kfe_i_kernel_rows *rows, int64_t missing)
 {
-    const kfe_i_kernel *kernel = NULL;
-    const kfe_i_points *points = NULL;
-
     kfe_status status = KFE_OK;
 
     if (rows->gaussian.values)
         return evaluate_gaussian(rows, missing);
-    if (!kfe_i_gram_tiles(rows->gram, &kernel, &points))
+    if (!rows->kernel)
         return evaluate_columns(rows, missing);
     for (int64_t first = 0; first < missing && status == KFE_OK; first += CHUNK_ROWS)
-        status = evaluate_tiles(rows, kernel, points, first, kfe_i_least(CHUNK_ROWS, missing - first));
+        status = evaluate_tiles(rows, first, kfe_i_least(CHUNK_ROWS, missing - first));
     return status;
 }
 

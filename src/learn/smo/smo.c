@@ -91,18 +91,11 @@ static void compute_row(const kfe_i_smo_state *s, int64_t index, double *row)
 kfe_status kfe_i_smo_read_row(kfe_i_smo_state *s, int64_t index, double *buffer, const double **row)
 {
     s->done.row_touches++;
-    if (s->rows.block) {
-        *row = s->rows.block + index * s->rows.stride;
-        return KFE_OK;
-    }
     if (s->rows.cache)
         return kfe_i_column_cache_get(s->rows.cache, index, row);
-    if (s->rows.factor) {
+    if (s->rows.factor)
         compute_row(s, index, buffer);
-        *row = buffer;
-    } else {
-        *row = kfe_i_gram_row(s->rows.gram, index);
-    }
+    *row = s->rows.factor ? buffer : s->rows.matrix + index * s->rows.stride;
     return KFE_OK;
 }
 
@@ -121,8 +114,10 @@ static kfe_status open_arrays(kfe_i_smo_state *s)
     kfe_status status = KFE_OK;
     int64_t n = s->n;
     int64_t needed = (KFE_SMO_ARRAYS + 2) * n;
+    const kfe_i_table *transposed = NULL;
 
-    s->rows.factor = kfe_i_gram_row(s->rows.gram, 0) ? NULL : kfe_i_gram_factor(s->rows.gram);
+    s->rows.matrix = kfe_i_gram_rows(s->rows.gram, &s->rows.stride);
+    s->rows.factor = kfe_i_gram_factor(s->rows.gram, &transposed);
     KFE_GROW(s->ctx, s->work->whole, s->work->whole_count,
              needed + (s->rows.factor ? 2 * n + s->rows.factor->cols : 0));
     kfe_i_smo_place_arrays(s, n, s->work->whole);
@@ -132,7 +127,7 @@ static kfe_status open_arrays(kfe_i_smo_state *s)
         s->rows.first = s->product + n;
         s->rows.second = s->rows.first + n;
         s->rows.factor_row = s->rows.second + n;
-    } else if (!kfe_i_gram_row(s->rows.gram, 0)) {
+    } else if (!s->rows.matrix) {
         KFE_TRY(open_cache(s));
     }
 cleanup:
@@ -326,7 +321,7 @@ static void shrink(kfe_i_smo_state *s)
 
 static int residuals_are_trusted(const kfe_i_smo_state *s)
 {
-    return s->rows.block ||
+    return s->rows.is_block ||
            (s->active_count == s->n && s->done.since_exact <= TRUSTED_ITERATIONS_PER_EXAMPLE * s->n);
 }
 

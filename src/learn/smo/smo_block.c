@@ -11,7 +11,7 @@ kfe_status kfe_i_smo_solve_block(kfe_context *ctx, const kfe_i_smo_block *block,
     double violation = 0;
     kfe_i_smo_state s = {.ctx = ctx,
                          .work = work,
-                         .rows = {.block = block->kernel, .stride = block->count},
+                         .rows = {.is_block = 1, .matrix = block->kernel, .stride = block->count},
                          .n = block->count,
                          .sign = block->sign,
                          .upper = block->upper,

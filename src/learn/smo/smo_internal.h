@@ -13,10 +13,11 @@
 /* Directions in which y_i·α_i can move; a free coefficient has both. */
 enum { MAY_GO_UP = 1, MAY_GO_DOWN = 2 };
 
-/* Where rows of G come from: a copied block, a column cache, products of factor rows, or the stored matrix. */
+/* Where rows of G come from: a matrix in memory, a column cache, or products of factor rows. */
 typedef struct kfe_i_smo_rows {
     const kfe_i_gram *gram;
-    const double *block; /* of a subproblem: its matrix, n × stride */
+    int is_block;         /* a subproblem */
+    const double *matrix; /* its rows, `stride` apart; NULL: not in memory */
     int64_t stride;
     const kfe_i_table *factor;
     double *factor_row;     /* one row of the factor, dense */

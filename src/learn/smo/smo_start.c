@@ -109,7 +109,8 @@ static kfe_status subproblem_open(const kfe_i_smo_state *whole, int64_t capacity
     sub->s.upper = sub->upper = sub->sign + capacity;
     sub->before = sub->upper + capacity;
     sub->s.alpha = sub->before + capacity;
-    sub->s.rows.block = sub->block = sub->s.alpha + capacity;
+    sub->s.rows.is_block = 1;
+    sub->s.rows.matrix = sub->block = sub->s.alpha + capacity;
     sub->member = (unsigned char *)(sub->block + capacity * capacity);
     memset(sub->member, 0, (size_t)whole->n);
 cleanup:

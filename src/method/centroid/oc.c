@@ -29,18 +29,19 @@ static kfe_status find_centroids(kfe_i_arena *memory, const kfe_i_fit_source *so
 {
     kfe_status status = KFE_OK;
     const kfe_i_gram *gram = NULL;
+    const kfe_i_table *table = NULL;
     kfe_i_groups groups = {0};
     double *members;
 
-    KFE_TRY(kfe_i_ask_gram(memory->ctx, source, &gram));
+    KFE_TRY(kfe_i_ask_factor(memory->ctx, source, &gram, &table));
     KFE_TRY(kfe_i_groups_from_classes(memory->ctx, source->target, &groups));
-    *d = kfe_i_gram_factor(gram)->cols;
+    *d = table->cols;
     *c = groups.count;
     KFE_TAKE_ZERO(memory, members, groups.rows * groups.count);
     KFE_TAKE(memory, *out, *d * *c);
     for (int64_t i = 0; i < groups.rows; i++)
         members[i * *c + groups.of[i]] = kfe_i_group_root(&groups, i) / groups.sizes[groups.of[i]];
-    KFE_TRY(kfe_i_table_transpose_times(memory->ctx, kfe_i_gram_factor(gram), members, *c, *out));
+    KFE_TRY(kfe_i_table_transpose_times(memory->ctx, table, members, *c, *out));
 cleanup:
     kfe_i_groups_free(&groups);
     return status;

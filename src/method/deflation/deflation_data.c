@@ -253,8 +253,7 @@ kfe_status kfe_i_deflation_begin(kfe_context *ctx, const kfe_i_fit_source *sourc
     d->roots = gram->roots;
     d->mass = kfe_i_gram_mass(gram);
     if (setup->side == KFE_SIDE_PRIMAL) {
-        d->data.table = kfe_i_gram_factor(gram);
-        d->data.transposed = kfe_i_gram_factor_transposed(gram);
+        d->data.table = kfe_i_gram_factor(gram, &d->data.transposed);
         d->rows = d->data.table->cols;
     }
     int64_t automatic = setup->auto_dim > 0 ? setup->auto_dim : KFE_DEFLATION_AUTO_DIM;

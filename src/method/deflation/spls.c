@@ -151,6 +151,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const vo
         .method = "spls", .side = KFE_SIDE_PRIMAL, .center = s->center, .dim = s->dim};
     const kfe_i_rule rule = {.choose = choose};
     const kfe_i_gram *gram = NULL;
+    const kfe_i_table *table = NULL;
     sparse_state state = {.keep = s->keep};
 
     if (source->sums)
@@ -158,8 +159,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const vo
             ctx, source->sums,
             &(kfe_i_stand_in_job){.fit = fit, .settings = settings, .supervised = 1, .centred = s->center},
             out);
-    KFE_TRY(kfe_i_ask_gram(ctx, source, &gram));
-    int64_t d = kfe_i_gram_factor(gram)->cols;
+    KFE_TRY(kfe_i_ask_factor(ctx, source, &gram, &table));
+    int64_t d = table->cols;
     KFE_ALLOC(ctx, state.sorted, d);
     KFE_ALLOC(ctx, state.before, d);
     KFE_ALLOC(ctx, state.v,

@@ -69,7 +69,7 @@ kfe_status kfe_i_passes_begin(kfe_i_pool *pool)
     kfe_status status = KFE_OK;
     const kfe_i_pursuit *p = pool->pursuit;
     kfe_i_pass_work *w = &pool->work.pass;
-    int slabs = p->part->tiles != NULL;
+    int slabs = p->part->kernel != NULL;
     int64_t most = p->found.most;
 
     w->threads = p->n * pool->size < SERIAL_ENTRIES ? 1 : kfe_context_threads(pool->ctx);
@@ -101,20 +101,12 @@ static kfe_status run_pass(kfe_i_pool *pool, kfe_i_slab_fn run, const void *job,
 static kfe_status begin_columns(kfe_i_pool *pool, const int64_t *places, int64_t count,
                                 kfe_i_column_slabs *out)
 {
-    const kfe_i_pursuit *p = pool->pursuit;
-    double *whole = pool->work.pass.whole;
+    const kfe_i_pass_work *w = &pool->work.pass;
     int64_t index[STEP];
 
     for (int64_t c = 0; c < count; c++)
         index[c] = pool->example[places[c]];
-    if (!p->part->tiles) {
-        *out = (kfe_i_column_slabs){.count = count, .threads = pool->work.pass.threads, .values = whole};
-        return p->part->columns(p->part, index, count, whole);
-    }
-    kfe_status status =
-        kfe_i_column_slabs_begin(p->part->tiles, index, count, pool->work.pass.threads, NULL, out);
-    out->first = p->part->first;
-    return status;
+    return kfe_i_column_slabs_begin(pool->pursuit->part, index, count, w->threads, w->whole, out);
 }
 
 /* Memory of a thread: a slab of `step` columns, and of the residual targets. */

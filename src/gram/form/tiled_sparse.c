@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Products of a kernel matrix with the coefficients of SVMs, for blocks.c. With the support examples first,
+ * Products of a tiled operator with vectors β of which many rows are zero, such as the coefficients of SVMs. With the rows s that are not
+ * zero, the support, first,
  *
  *     Gβ = ( K_ss ) β_s,
  *          ( K_os )
@@ -8,12 +9,10 @@
  * where half of K_ss is evaluated, because it is symmetric, and K_os has a row for each other example. For s support examples of
  * n that is s²/2 + (n − s)s kernel values in place of n²/2: two thirds if s = 0.42n.
  */
-#include "learn/blocks/support.h"
-
 #include <string.h>
 
-#include "core/cluster.h"
 #include "core/memory.h"
+#include "gram/form.h"
 #include "kernel/tile/cross.h"
 
 /* A larger share of support examples does not repay the copies of the points. */
@@ -100,16 +99,14 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_support_times(const kfe_i_gram *gram, const double *beta, int64_t k, double *out)
+kfe_status kfe_i_tiled_times_sparse(const kfe_i_gram *gram, const double *beta, int64_t k, double *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_kernel *kernel = NULL;
     const kfe_i_points *points = NULL;
     division d = {.count = gram->size};
 
-    if (!kfe_i_gram_tiles(gram, &kernel, &points) ||
-        kfe_i_processes(gram->ctx) > 1) /* processes share the tiles */
-        return kfe_i_gram_times(gram, beta, k, out);
+    gram->form->tiles(gram, &kernel, &points);
     KFE_ALLOC(gram->ctx, d.order, d.count);
     divide(beta, k, &d);
     if (pays_off(gram, points, &d, k))
