@@ -13,36 +13,6 @@
 #include "core/text.h"
 #include "system/system.h"
 
-int kfe_i_process(const kfe_context *ctx)
-{
-    return ctx->cluster ? ctx->cluster->info.process : 0;
-}
-
-int kfe_i_local_process(const kfe_context *ctx)
-{
-    return ctx->cluster ? ctx->cluster->info.local_process : 0;
-}
-
-int kfe_i_processes(const kfe_context *ctx)
-{
-    return ctx->cluster ? ctx->cluster->info.processes : 1;
-}
-
-kfe_i_share kfe_i_own_share(const kfe_context *ctx)
-{
-    return (kfe_i_share){kfe_i_process(ctx), kfe_i_processes(ctx)};
-}
-
-int kfe_context_process(const kfe_context *ctx)
-{
-    return kfe_i_process(ctx);
-}
-
-int kfe_context_processes(const kfe_context *ctx)
-{
-    return kfe_i_processes(ctx);
-}
-
 /* ---- status ---- */
 
 kfe_status kfe_i_cluster_status(kfe_context *ctx, kfe_cluster_status status)

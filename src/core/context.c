@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/escape.h"
+#include "core/cluster.h"
+#include "core/environment.h"
 #include "core/memory.h"
 #include "core/resume.h"
 #include "core/search.h"
 #include "core/text.h"
-#include "core/waiting.h"
+#include "core/utf8.h"
 #include "core/wording.h"
 #include "system/system.h"
 
@@ -80,7 +81,8 @@ void kfe_context_free(kfe_context *ctx)
         ctx->device_close(ctx);
     if (ctx->cluster_leave)
         ctx->cluster_leave(ctx);
-    kfe_i_resume_free(ctx);
+    if (ctx->resume)
+        kfe_i_resume_free(ctx);
     kfe_i_free(ctx, ctx->scratch);
     ctx->reallocate(ctx->reallocate_user, ctx, 0);
 }
@@ -273,9 +275,10 @@ void kfe_i_log(kfe_context *ctx, kfe_level level, const char *format, ...)
 
     if (!ctx->log)
         return;
-    kfe_i_word_format(ctx, format, worded);
+    if (strchr(format, '{'))
+        kfe_i_word_format(ctx, format, worded);
     va_start(arguments, format);
-    kfe_i_vsnprintf(text, sizeof text, worded, arguments);
+    kfe_i_vsnprintf(text, sizeof text, strchr(format, '{') ? worded : format, arguments);
     va_end(arguments);
     kfe_i_escape_in_place(text, sizeof text);
     if (ctx->search && level == KFE_LOG_WARNING)
@@ -338,4 +341,50 @@ void kfe_i_threads_leave(kfe_i_thread_state saved)
 {
     omp_set_num_threads(saved.threads);
     omp_set_dynamic(saved.dynamic);
+}
+
+int kfe_i_enter_order(int64_t n)
+{
+    int saved = omp_get_max_threads();
+
+    if (n <= KFE_SERIAL_ORDER)
+        omp_set_num_threads(1);
+    return saved;
+}
+
+void kfe_i_leave_order(int saved)
+{
+    omp_set_num_threads(saved);
+}
+
+/* ---- processes ---- */
+
+int kfe_i_process(const kfe_context *ctx)
+{
+    return ctx->cluster ? ctx->cluster->info.process : 0;
+}
+
+int kfe_i_local_process(const kfe_context *ctx)
+{
+    return ctx->cluster ? ctx->cluster->info.local_process : 0;
+}
+
+int kfe_i_processes(const kfe_context *ctx)
+{
+    return ctx->cluster ? ctx->cluster->info.processes : 1;
+}
+
+kfe_i_share kfe_i_own_share(const kfe_context *ctx)
+{
+    return (kfe_i_share){kfe_i_process(ctx), kfe_i_processes(ctx)};
+}
+
+int kfe_context_process(const kfe_context *ctx)
+{
+    return kfe_i_process(ctx);
+}
+
+int kfe_context_processes(const kfe_context *ctx)
+{
+    return kfe_i_processes(ctx);
 }

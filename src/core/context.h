@@ -104,4 +104,16 @@ typedef struct kfe_i_thread_state {
 kfe_i_thread_state kfe_i_threads_enter(const kfe_context *ctx);
 void kfe_i_threads_leave(kfe_i_thread_state saved);
 
+/* Problems up to this order run on one thread: several threads would wait for each other longer than they work, and
+ * far longer on a busy machine. */
+enum { KFE_SERIAL_ORDER = 512 };
+/*
+ * BLAS and LAPACK run on one thread between these calls if the order n of the problem is that small; 0: a region.
+ *
+ * Small problems need it, and regions that may have a team of one thread where the context has more: OpenBLAS does not
+ * recognise such a team as a parallel region, and OpenMP starts threads anew for every call inside it.
+ */
+int kfe_i_enter_order(int64_t n);
+void kfe_i_leave_order(int saved);
+
 #endif

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "core/cluster.h"
-#include "core/escape.h"
 #include "core/memory.h"
+#include "core/utf8.h"
 
 static kfe_status write_failure(kfe_i_outfile *out)
 {
@@ -156,7 +156,9 @@ kfe_status kfe_i_outfile_commit(kfe_i_outfile *out)
     FILE *stream = out->stream;
     double ready = 1;
 
-    KFE_TRY(kfe_i_cluster_sum(out->ctx, &ready, 1)); /* no process has failed before the file gets its name */
+    if (kfe_i_processes(out->ctx) > 1)
+        KFE_TRY(
+            kfe_i_cluster_sum(out->ctx, &ready, 1)); /* no process has failed before the file gets its name */
     if (!(out->aside ? kfe_i_replacement_end(&out->replacement, stream) : fflush(stream) == 0)) {
         status = write_failure(out);
         goto cleanup;

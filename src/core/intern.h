@@ -21,4 +21,9 @@ kfe_status kfe_i_intern_add(kfe_i_intern *intern, const char *word, int64_t leng
 const char *kfe_i_intern_word(const kfe_i_intern *intern, int64_t number);
 int64_t kfe_i_intern_length(const kfe_i_intern *intern, int64_t number);
 
+/* The first two of `count` names that are equal, other than ""; *second is 0 if there are none. names may be NULL, and so may
+ * each of them. */
+kfe_status kfe_i_find_twins(kfe_context *ctx, int64_t count, const char *const *names, int64_t *first,
+                            int64_t *second);
+
 #endif

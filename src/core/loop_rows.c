@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "core/cluster.h"
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 
 /* Bytes that are moved at a time. */
 enum { PIECE_BYTES = 1 << 22 };

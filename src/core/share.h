@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Divide work over processes: a range of rows for each, or panels dealt like cards. */
+/* Divide work: into parts of limited size, and over processes: a range of rows for each, or panels dealt like cards. */
 #ifndef KFE_CORE_SHARE_H
 #define KFE_CORE_SHARE_H
 
 #include <stdint.h>
+
+/* The smaller of two counts: the size of a part, where fewer may be left. */
+static inline int64_t kfe_i_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
 
 /* Part number `part`, from 0 on, of `parts`. */
 typedef struct kfe_i_share {

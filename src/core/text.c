@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/escape.h"
 #include "core/memory.h"
+#include "core/utf8.h"
 #include "system/system.h"
 
 /* ---- growing strings ---- */

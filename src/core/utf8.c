@@ -1,46 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks and repairs UTF-8. */
+/*
+ * Text that somebody else wrote (utf8.h): whether it is UTF-8, and its control characters as visible text. Messages, reports and the
+ * command line pass names and cells through this, because a class called "ESC ]0;title BEL" or "CSI 2J" would otherwise be obeyed by the
+ * terminal that shows it.
+ */
 #include "core/utf8.h"
 
-#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
-/* The number of bytes that follow this first byte; -1 if no character starts with it. */
-static int followers(unsigned char first)
+#include "kfe.h"
+
+/* Reads one character of UTF-8: its length, or 0 if the bytes are not UTF-8 (overlong forms and surrogates included). */
+static size_t decode(const unsigned char *bytes, size_t length, uint32_t *code)
 {
-    if (first < 0x80)
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    unsigned char first = bytes[0];
+    size_t size = first < 0x80           ? 1
+                  : (first >> 5) == 0x06 ? 2
+                  : (first >> 4) == 0x0E ? 3
+                  : (first >> 3) == 0x1E ? 4
+                                         : 0;
+
+    if (size == 0 || size > length)
         return 0;
-    if (first < 0xC2 || first > 0xF4)
-        return -1;
-    return first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3;
-}
-
-/* Overlong forms, surrogates and characters beyond U+10FFFF are not UTF-8. */
-static int is_forbidden(uint32_t character, int count)
-{
-    static const uint32_t smallest[] = {0, 0x80, 0x800, 0x10000};
-
-    return character < smallest[count] || (character >= 0xD800 && character <= 0xDFFF) ||
-           character > 0x10FFFF;
+    *code = size == 1 ? first : first & (0x7Fu >> size);
+    for (size_t i = 1; i < size; i++) {
+        if ((bytes[i] & 0xC0) != 0x80)
+            return 0;
+        *code = *code << 6 | (bytes[i] & 0x3Fu);
+    }
+    if (*code < least[size] || *code > 0x10FFFF || (*code >= 0xD800 && *code < 0xE000))
+        return 0;
+    return size;
 }
 
 int kfe_i_is_utf8(const char *text)
 {
-    const unsigned char *c = (const unsigned char *)text;
+    uint32_t code = 0;
+    size_t size;
 
-    while (*c) {
-        int count = followers(*c);
-        if (count < 0)
+    for (; *text; text += size) {
+        size = decode((const unsigned char *)text, strnlen(text, 4), &code);
+        if (size == 0)
             return 0;
-        uint32_t character = count == 0 ? *c : *c & (0x3Fu >> count);
-        for (int i = 1; i <= count; i++) {
-            if ((c[i] & 0xC0) != 0x80)
-                return 0;
-            character = character << 6 | (c[i] & 0x3Fu);
-        }
-        if (is_forbidden(character, count))
-            return 0;
-        c += count + 1;
     }
     return 1;
 }
@@ -52,4 +56,75 @@ void kfe_i_force_utf8(char *text)
     for (char *c = text; *c; c++)
         if ((unsigned char)*c >= 0x80)
             *c = '?';
+}
+
+/* ---- control characters ---- */
+
+/* C0, DEL, C1, line and paragraph separators, and the marks that set the direction of writing. */
+static int is_control(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069) || code == 0x061C || code == 0x200E || code == 0x200F;
+}
+
+size_t kfe_i_control_beyond_ascii(const char *text, uint32_t *code)
+{
+    size_t size = decode((const unsigned char *)text, strnlen(text, 4), code);
+    return size > 1 && is_control(*code) ? size : 0;
+}
+
+size_t kfe_i_escape(const char *text, size_t length, const char *kept, char *out)
+{
+    static const char digits[] = "0123456789abcdef";
+    const unsigned char *bytes = (const unsigned char *)text;
+    size_t written = 0;
+
+    for (size_t i = 0; i < length;) {
+        uint32_t code = 0;
+        size_t size = decode(bytes + i, length - i, &code);
+        int stays = size > 0 && (!is_control(code) || (code > 0 && code < 0x80 && strchr(kept, (int)code)));
+        size_t end = i + (size ? size : 1);
+        for (; i < end; i++)
+            if (stays)
+                out[written++] = text[i];
+            else {
+                out[written++] = '\\';
+                out[written++] = 'x';
+                out[written++] = digits[bytes[i] >> 4];
+                out[written++] = digits[bytes[i] & 15];
+            }
+    }
+    return written;
+}
+
+size_t kfe_escape(const char *text, char *out, size_t size)
+{
+    size_t length = strlen(text);
+    size_t needed = 0;
+    size_t written = 0;
+
+    for (size_t i = 0; i < length;) {
+        char shown[KFE_ESCAPE_GROWTH * 4];
+        uint32_t code = 0;
+        size_t step = decode((const unsigned char *)text + i, length - i, &code);
+        step = step ? step : 1;
+        size_t added = kfe_i_escape(text + i, step, "", shown);
+        if (written == needed && needed + added < size) {
+            memcpy(out + written, shown, added);
+            written += added;
+        }
+        needed += added;
+        i += step;
+    }
+    if (size > 0)
+        out[written] = '\0';
+    return needed;
+}
+
+void kfe_i_escape_in_place(char *text, size_t size)
+{
+    char copy[4096];
+
+    snprintf(copy, sizeof copy, "%s", text);
+    kfe_escape(copy, text, size);
 }

@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "gram/device/form.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/rows.h"

@@ -14,9 +14,9 @@
 #include <cblas.h>
 #include <lapacke.h>
 
-#include "core/least.h"
+#include "core/context.h"
 #include "core/memory.h"
-#include "core/serial.h"
+#include "core/share.h"
 
 enum {
     PANEL = 512,       /* columns; the diagonal block is factored on one thread */

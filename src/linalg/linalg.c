@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/context.h"
 #include "core/invariant.h"
 #include "core/memory.h"
-#include "core/serial.h"
 #include "linalg/basis.h"
 #include "linalg/cholesky.h"
 #include "linalg/eigen_pieces.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/invariant.h"
-#include "core/least.h"
+#include "core/share.h"
 
 /* Few groups make short sums, many divide evenly; these numbers are multiples of most numbers of threads. */
 enum { GROUPS = 96, GROUPS_OF_MANY = 480, MANY_ROWS = 400000 };

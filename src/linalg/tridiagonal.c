@@ -11,8 +11,8 @@
 #include <lapacke.h>
 #include <string.h>
 
+#include "core/context.h"
 #include "core/memory.h"
-#include "core/serial.h"
 
 enum { BLOCK = 64 }; /* blocking of dsytrd and dorgtr */
 

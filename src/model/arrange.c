@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/intern.h"
 #include "core/memory.h"
 #include "data/set/views.h"
-#include "data/table/twins.h"
 
 int kfe_i_model_find_view(const kfe_model *model, const char *name)
 {

@@ -2,10 +2,10 @@
 /* What a model says about its own fit: method, parameters, learner, options and kernels as given, views and classes. Called by kfe_i_fit_begin. */
 #include "model/describe.h"
 
+#include "core/intern.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "core/utf8.h"
-#include "data/table/twins.h"
 
 static kfe_status copy_column_names(kfe_i_fit *job, const kfe_i_view *view, kfe_i_model_view *out)
 {
@@ -62,7 +62,8 @@ static kfe_status describe_views(kfe_i_fit *job)
         KFE_TRY(copy_column_names(job, view, &job->model->views[v]));
         KFE_TRY(warn_of_twins(job, view, &job->model->views[v]));
         job->model->views[v].strings = view->table.kind == KFE_TABLE_TEXT;
-        KFE_TRY(copy_encoding(job, view, &job->model->views[v]));
+        if (view->encoding.count > 0)
+            KFE_TRY(copy_encoding(job, view, &job->model->views[v]));
     }
 cleanup:
     return status;
@@ -139,7 +140,8 @@ kfe_status kfe_i_fit_describe(kfe_i_fit *job)
         kfe_i_force_utf8(job->model->origin.id_name);
     }
     KFE_TRY(describe_views(job));
-    KFE_TRY(kfe_i_division_copy(job->ctx, &job->train->division, &job->model->division));
+    if (job->train->division.cols > 0)
+        KFE_TRY(kfe_i_division_copy(job->ctx, &job->train->division, &job->model->division));
     KFE_TRY(describe_target(job));
 cleanup:
     return status;

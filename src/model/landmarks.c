@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "linalg/basis.h"
 #include "linalg/linalg.h"
 

@@ -2,7 +2,7 @@
 /* Which kernels of OpenBLAS suit a processor. */
 #include <stdlib.h>
 
-#include "core/processor.h"
+#include "core/environment.h"
 #include "support/support.h"
 
 static void test_old_kernels_are_replaced(void **state)

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/escape.h"
 #include "core/utf8.h"
 
 void kfe_i_json_init(kfe_i_json *json, kfe_context *ctx, int indented)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/least.h"
+#include "core/share.h"
 #include "core/memory.h"
 #include "data/table/row_sample.h"
 

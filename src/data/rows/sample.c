@@ -2,7 +2,7 @@
 /* Samples of rows for leave-one-out, also of rows that are only added up; used by the ridge family and by fits from sums. */
 #include "data/rows/sample.h"
 
-#include "core/least.h"
+#include "core/share.h"
 #include "core/memory.h"
 #include "core/rng.h"
 

@@ -26,9 +26,9 @@
 #include <string.h>
 
 #include "core/cluster.h"
-#include "core/least.h"
+#include "core/context.h"
 #include "core/memory.h"
-#include "core/serial.h"
+#include "core/share.h"
 #include "linalg/symmetric.h"
 
 enum {

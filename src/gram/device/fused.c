@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "gram/device/form.h"
 
 typedef struct fused_state {

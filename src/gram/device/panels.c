@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "core/invariant.h"
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 
 enum {
     MOST_ROWS = 512, /* of a panel */

@@ -7,8 +7,8 @@
 #include <float.h>
 #include <string.h>
 
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "gram/device/form.h"
 
 typedef struct kept_state {

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "linalg/linalg.h"
 
 /* Rows of a panel: large enough for BLAS, small beside the factor. */

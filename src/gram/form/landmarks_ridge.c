@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "core/invariant.h"
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "gram/form/landmarks_factor.h"
 #include "linalg/linalg.h"
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "core/invariant.h"
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "gram/form.h"
 
 typedef struct sum_state {

@@ -3,8 +3,8 @@
 #include <omp.h>
 #include <string.h>
 
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "gram/form.h"
 #include "kernel/tile/cross.h"
 #include "kernel/tile/panels.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/invariant.h"
-#include "core/least.h"
+#include "core/share.h"
 #include "gram/landmark/rpcholesky.h"
 #include "gram/landmark/rules.h"
 

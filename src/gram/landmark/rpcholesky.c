@@ -24,8 +24,8 @@
 #include <string.h>
 
 #include "core/cluster.h"
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "gram/landmark/landmark.h"
 #include "linalg/basis.h"
 #include "linalg/linalg.h"

@@ -29,8 +29,8 @@
 
 #include "core/cluster.h"
 #include "core/invariant.h"
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "gram/solve/krylov.h"
 
 enum {

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "core/invariant.h"
-#include "core/least.h"
 #include "core/memory.h"
 #include "core/rng.h"
+#include "core/share.h"
 #include "linalg/basis.h"
 
 /* Inner products of an image with the basis that are below this share of the largest are rounding. */

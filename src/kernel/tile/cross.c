@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/invariant.h"
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/rows.h"
 #include "kernel/tile/tile.h"

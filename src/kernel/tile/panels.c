@@ -2,9 +2,10 @@
 /* The threaded loop over panels of rows, which every evaluation of kernels goes through. */
 #include "kernel/tile/panels.h"
 
+#include <math.h>
 #include <omp.h>
 
-#include "core/serial.h"
+#include "core/context.h"
 
 /* Panels per thread between two calls of the cancel callback: a fraction of a second of work. */
 enum { BATCH = 16 };
@@ -59,4 +60,22 @@ kfe_status kfe_i_each_dealt_panel(kfe_context *ctx, const kfe_i_panels *panels, 
 kfe_status kfe_i_each_panel(kfe_context *ctx, const kfe_i_panels *panels, kfe_i_panel_fn run, const void *job)
 {
     return kfe_i_each_dealt_panel(ctx, panels, (kfe_i_share){0, 1}, run, job);
+}
+
+int64_t kfe_i_triangle_tiles(int64_t rows, int64_t side)
+{
+    int64_t panels = (rows + side - 1) / side;
+    return panels * (panels + 1) / 2;
+}
+
+void kfe_i_triangle_tile(int64_t index, int64_t side, int64_t *row, int64_t *col)
+{
+    int64_t panel = (int64_t)((sqrt(8.0 * (double)index + 1) - 1) / 2);
+
+    while (panel * (panel + 1) / 2 > index) /* the root may be rounded */
+        panel--;
+    while ((panel + 1) * (panel + 2) / 2 <= index)
+        panel++;
+    *row = panel * side;
+    *col = (index - panel * (panel + 1) / 2) * side;
 }

@@ -3,8 +3,6 @@
 #ifndef KFE_KERNEL_TILE_PANELS_H
 #define KFE_KERNEL_TILE_PANELS_H
 
-#include <math.h>
-
 #include "core/context.h"
 #include "core/share.h"
 
@@ -33,22 +31,7 @@ kfe_status kfe_i_each_dealt_panel(kfe_context *ctx, const kfe_i_panels *panels, 
 
 /* Tiles of the lower triangle, row after row: how many there are, and where one of them lies. As many tiles are as much work, so that they
  * divide a triangle over threads more evenly than panels. */
-static inline int64_t kfe_i_triangle_tiles(int64_t rows, int64_t side)
-{
-    int64_t panels = (rows + side - 1) / side;
-    return panels * (panels + 1) / 2;
-}
-
-static inline void kfe_i_triangle_tile(int64_t index, int64_t side, int64_t *row, int64_t *col)
-{
-    int64_t panel = (int64_t)((sqrt(8.0 * (double)index + 1) - 1) / 2);
-
-    while (panel * (panel + 1) / 2 > index) /* the root may be rounded */
-        panel--;
-    while ((panel + 1) * (panel + 2) / 2 <= index)
-        panel++;
-    *row = panel * side;
-    *col = (index - panel * (panel + 1) / 2) * side;
-}
+int64_t kfe_i_triangle_tiles(int64_t rows, int64_t side);
+void kfe_i_triangle_tile(int64_t index, int64_t side, int64_t *row, int64_t *col);
 
 #endif

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/invariant.h"
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 
 kfe_status kfe_i_points_check(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table)
 {

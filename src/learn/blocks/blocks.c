@@ -25,8 +25,8 @@
 #include <omp.h>
 #include <string.h>
 
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "learn/blocks/exact.h"
 #include "learn/blocks/kernel_rows.h"
 #include "learn/blocks/problem.h"

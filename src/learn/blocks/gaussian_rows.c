@@ -6,8 +6,8 @@
 #include <cblas.h>
 #include <string.h>
 
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/tile.h"
 #include "learn/blocks/loops.h"

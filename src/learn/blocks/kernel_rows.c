@@ -8,8 +8,8 @@
 #include "learn/blocks/kernel_rows.h"
 
 #include "core/invariant.h"
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/tile.h"
 #include "learn/blocks/gaussian_rows.h"

@@ -34,8 +34,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "learn/smo/smo_internal.h"
 #include "learn/svm_dual.h"
 #include "learn/svm_offset.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "core/invariant.h"
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "gram/form/landmarks.h"
 #include "linalg/basis.h"
 #include "linalg/linalg.h"

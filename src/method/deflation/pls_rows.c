@@ -7,8 +7,8 @@
 #include <math.h>
 
 #include "core/cluster.h"
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "method/deflation/pls_sums.h"
 
 /* Nanoseconds on two threads, fitted to times of pls with 10,000 × 1,000 and 100,000 × 500 numbers: reading a number once, with a

@@ -20,8 +20,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/context.h"
 #include "core/memory.h"
-#include "core/serial.h"
 #include "linalg/linalg.h"
 #include "method/shared/stand_in.h"
 

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/context.h"
 #include "core/memory.h"
-#include "core/serial.h"
 #include "method/deflation/rough_state.h"
 
 /* A direction that loses more than this by orthogonalisation depends on those before it. */

@@ -3,7 +3,7 @@
 #ifndef KFE_METHOD_DEFLATION_ROUGH_STATE_H
 #define KFE_METHOD_DEFLATION_ROUGH_STATE_H
 
-#include "core/least.h"
+#include "core/share.h"
 #include "method/deflation/rough_loops.h"
 #include "method/deflation/rough_sums.h"
 

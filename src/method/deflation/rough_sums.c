@@ -10,8 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/context.h"
 #include "core/memory.h"
-#include "core/serial.h"
 #include "method/deflation/rough_state.h"
 
 /* Rows whose products are added up in single precision. */

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/least.h"
 #include "core/memory.h"
 #include "core/rng.h"
+#include "core/share.h"
 #include "core/sort.h"
 #include "data/rows/distinct.h"
 #include "method/distance/rfm.h"

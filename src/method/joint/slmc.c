@@ -27,9 +27,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/least.h"
 #include "core/memory.h"
 #include "core/rng.h"
+#include "core/share.h"
 #include "data/data.h"
 #include "data/prepare/scale.h"
 #include "data/rows/distinct.h"

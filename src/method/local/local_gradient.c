@@ -21,7 +21,7 @@
 #include <cblas.h>
 #include <string.h>
 
-#include "core/least.h"
+#include "core/share.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/tile.h"
 #include "linalg/basis.h"

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/least.h"
+#include "core/share.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/tile.h"
 #include "linalg/linalg.h"

@@ -16,8 +16,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "gram/column_slabs.h"
 #include "method/pursuit/pursuit.h"
 

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/least.h"
 #include "core/memory.h"
 #include "core/rng.h"
+#include "core/share.h"
 #include "method/pursuit/pursuit.h"
 
 /* Entries of a pool that is kept in double precision. */

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "core/cluster.h"
-#include "core/least.h"
 #include "core/memory.h"
 #include "core/resume.h"
+#include "core/share.h"
 #include "linalg/linalg.h"
 #include "method/shared/range.h"
 #include "method/shared/targets.h"

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "core/escape.h"
 #include "core/memory.h"
+#include "core/utf8.h"
 
 static const char *entity_of(char c)
 {

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-#include "core/least.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "model/linear.h"
 
 enum { MOST_ROWS = 1000, LEAST_ROWS = 50, MOST_REPEATS = 5, PROMISING = 20 };
