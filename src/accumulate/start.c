@@ -13,7 +13,6 @@
 #include "core/text.h"
 #include "core/wording.h"
 #include "data/rows/distinct.h"
-#include "data/rows/sample.h"
 #include "model/fit.h"
 
 /* ---- which specs ---- */

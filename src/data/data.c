@@ -28,9 +28,20 @@ static void free_view(kfe_context *ctx, kfe_i_view *view)
     kfe_i_strings_free(ctx, view->table.cols, view->column_names);
     kfe_i_free(ctx, view->name);
     kfe_i_free(ctx, view->path);
-    kfe_i_encoding_free(&view->encoding);
-    kfe_i_gaps_free(&view->gaps);
+    if (view->encoding.columns)
+        kfe_i_encoding_free(&view->encoding);
+    if (view->gaps.ctx)
+        kfe_i_gaps_free(&view->gaps);
     kfe_i_table_free(&view->table);
+}
+
+kfe_i_table kfe_i_weighted_rows(const kfe_i_table *table, const kfe_i_target *target)
+{
+    kfe_i_table rows = kfe_i_table_slice(table, 0, table->rows);
+
+    rows.weights = target->weights;
+    rows.keys = target->keys;
+    return rows;
 }
 
 const char *kfe_i_view_shown(const kfe_i_view *view)
@@ -61,6 +72,16 @@ cleanup:
     return status;
 }
 
+static void free_protocol(kfe_data *data)
+{
+    for (int64_t i = 0; i < data->split_count; i++) {
+        kfe_i_free(data->ctx, data->splits[i].train);
+        kfe_i_free(data->ctx, data->splits[i].test);
+    }
+    kfe_i_free(data->ctx, data->splits);
+    kfe_i_free(data->ctx, data->groups);
+}
+
 void kfe_data_free(kfe_data *data)
 {
     if (!data)
@@ -72,8 +93,9 @@ void kfe_data_free(kfe_data *data)
     kfe_i_free(data->ctx, data->id_name);
     kfe_i_table_free(&data->ids);
     kfe_i_free(data->ctx, data->row_numbers);
-    kfe_i_data_free_protocol(data);
-    kfe_i_division_free(&data->division);
+    free_protocol(data);
+    if (data->division.ctx)
+        kfe_i_division_free(&data->division);
     kfe_i_free(data->ctx, data->views);
     kfe_i_free(data->ctx, data);
 }

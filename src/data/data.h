@@ -59,14 +59,7 @@ kfe_status kfe_i_data_remove_column(kfe_context *ctx, kfe_data *data, const char
 kfe_status kfe_i_data_drop_weightless(kfe_context *ctx, const kfe_data *data, kfe_data **out);
 
 /* A borrowed view of the table, whose rows have the weights and the keys of the target. */
-static inline kfe_i_table kfe_i_weighted_rows(const kfe_i_table *table, const kfe_i_target *target)
-{
-    kfe_i_table rows = kfe_i_table_slice(table, 0, table->rows);
-
-    rows.weights = target->weights;
-    rows.keys = target->keys;
-    return rows;
-}
+kfe_i_table kfe_i_weighted_rows(const kfe_i_table *table, const kfe_i_target *target);
 
 /* *out: the data with a copy of its target, which the caller frees; all else is borrowed. */
 kfe_status kfe_i_data_copy_target(kfe_context *ctx, const kfe_data *data, kfe_data *out);
@@ -74,8 +67,6 @@ kfe_status kfe_i_data_copy_target(kfe_context *ctx, const kfe_data *data, kfe_da
 /* Groups of rows with equal numbers: the group is the first such row. The caller frees *out, also after a failure. */
 kfe_status kfe_i_number_groups(kfe_context *ctx, const double *values, int64_t stride, int64_t rows,
                                int64_t **out);
-/* Frees groups and given splits. */
-void kfe_i_data_free_protocol(kfe_data *data);
 
 /* The name of a view in messages: its file, if it has one. */
 const char *kfe_i_view_shown(const kfe_i_view *view);

@@ -153,7 +153,9 @@ cleanup:
 /* Columns that the kernels of a view see: those of its learned distance, if it has one. */
 static int64_t mapped_cols(const kfe_model *model, int view)
 {
-    return kfe_i_map_cols(&model->views[view].scaler.map, model->views[view].cols);
+    const kfe_i_model_view *from = &model->views[view];
+
+    return from->scaler.map.values ? from->scaler.map.cols : from->cols;
 }
 
 /* Adds derivatives by mapped columns (rows × mapped) to those by columns, out[row · cols + first + column]: z = Tᵀx, so

@@ -18,6 +18,7 @@
 
 #include "core/memory.h"
 #include "data/data.h"
+#include "data/table/facts.h"
 #include "learn/learner.h"
 #include "learn/multiclass.h"
 #include "learn/svm_dual.h"

@@ -45,7 +45,8 @@ void kfe_i_solution_free(kfe_i_solution *solution)
     kfe_i_free(ctx, solution->index);
     kfe_i_free(ctx, solution->offset);
     kfe_i_free(ctx, solution->kernel_weights);
-    kfe_i_map_free(&solution->map);
+    if (solution->map.values)
+        kfe_i_map_free(&solution->map);
     if (solution->local)
         kfe_i_local_free(solution->local);
     if (solution->tree)

@@ -190,8 +190,7 @@ static int is_on_operator(const kfe_i_fit *job)
     return job->solution.kind == KFE_SOLUTION_DUAL && !job->solution.index;
 }
 
-/* Moves the map that the method learned into the scaling of the view. The operator of coefficients on all examples, which the method
- * may not have asked for, is opened on the mapped ones. */
+/* Moves the map that the method learned into the scaling of the view. */
 static kfe_status take_map(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
@@ -199,18 +198,14 @@ static kfe_status take_map(kfe_i_fit *job)
     kfe_i_map both = {0};
     kfe_i_table mapped = {0};
 
-    if (job->solution.map.values) {
-        KFE_TRY(kfe_i_map_compose(job->ctx, old, &job->solution.map, &both));
-        KFE_TRY(kfe_i_map_apply(job->ctx, &job->solution.map, &job->scaled[0], &mapped));
-        kfe_i_map_free(old);
-        *old = both;
-        memset(&both, 0, sizeof both);
-        kfe_i_table_free(&job->scaled[0]);
-        job->scaled[0] = mapped;
-        memset(&mapped, 0, sizeof mapped);
-    }
-    if (is_on_operator(job))
-        KFE_TRY(need_gram(job));
+    KFE_TRY(kfe_i_map_compose(job->ctx, old, &job->solution.map, &both));
+    KFE_TRY(kfe_i_map_apply(job->ctx, &job->solution.map, &job->scaled[0], &mapped));
+    kfe_i_map_free(old);
+    *old = both;
+    memset(&both, 0, sizeof both);
+    kfe_i_table_free(&job->scaled[0]);
+    job->scaled[0] = mapped;
+    memset(&mapped, 0, sizeof mapped);
 cleanup:
     kfe_i_map_free(&both);
     kfe_i_table_free(&mapped);
@@ -314,7 +309,10 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
     } else {
         KFE_TRY(run_method(job, &source));
         KFE_TRY(take_kernel_weights(job, &source));
-        KFE_TRY(take_map(job));
+        if (job->solution.map.values)
+            KFE_TRY(take_map(job));
+        if (is_on_operator(job)) /* after the map: coefficients may be on all of the mapped examples */
+            KFE_TRY(need_gram(job));
         KFE_TRY(take_predictor(job));
     }
 cleanup:

@@ -102,7 +102,8 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     *out = model;
     model = NULL;
 cleanup:
-    kfe_i_resume_end(ctx);
+    if (ctx->resume)
+        kfe_i_resume_end(ctx);
     kfe_model_free(model);
     kfe_i_target_free(&weighed.target);
     kfe_data_free(weighty);

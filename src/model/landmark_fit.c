@@ -14,7 +14,7 @@
 
 #include "core/cluster.h"
 #include "core/memory.h"
-#include "data/rows/sample.h"
+#include "data/rows/distinct.h"
 #include "gram/form/landmarks.h"
 
 /* Smaller problems are not worth the pass: kernel values with landmarks. */

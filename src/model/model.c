@@ -44,7 +44,8 @@ void kfe_model_free(kfe_model *model)
         for (int64_t j = 0; model->views[v].column_names && j < model->views[v].cols; j++)
             kfe_i_free(ctx, model->views[v].column_names[j]);
         kfe_i_free(ctx, model->views[v].column_names);
-        kfe_i_encoding_free(&model->views[v].encoding);
+        if (model->views[v].encoding.columns)
+            kfe_i_encoding_free(&model->views[v].encoding);
         kfe_i_scaler_free(&model->views[v].scaler);
         kfe_i_table_free(&model->views[v].support);
     }
@@ -54,7 +55,8 @@ void kfe_model_free(kfe_model *model)
     kfe_i_kernel_list_free(&model->kernels);
     kfe_i_kernel_list_free(&model->given.kernels);
     kfe_i_free(ctx, model->given.options);
-    kfe_i_division_free(&model->division);
+    if (model->division.ctx)
+        kfe_i_division_free(&model->division);
     kfe_i_free(ctx, model->target.class_names);
     kfe_i_free(ctx, model->origin.label_name);
     kfe_i_free(ctx, model->origin.id_name);
@@ -67,8 +69,10 @@ void kfe_model_free(kfe_model *model)
     kfe_i_free(ctx, model->origin.version);
     kfe_i_free(ctx, model->learner);
     kfe_i_free(ctx, model->learner_params);
-    kfe_i_predictor_free(&model->predictor);
-    kfe_i_calibration_free(&model->calibration);
+    if (model->predictor.ctx)
+        kfe_i_predictor_free(&model->predictor);
+    if (model->calibration.ctx)
+        kfe_i_calibration_free(&model->calibration);
     if (model->local)
         kfe_i_local_free(model->local);
     if (model->tree)

@@ -241,11 +241,14 @@ kfe_status kfe_i_spec_kernels(kfe_context *ctx, const kfe_spec *spec, const kfe_
     kfe_i_kernel kernel = {0};
 
     KFE_TRY(kfe_i_kernel_list_copy(ctx, &spec->kernels, out));
-    if (kfe_i_kernel_list_misses_views(out, data->view_count, data->views)) {
+    /* one kernel for one view leaves nothing to decide */
+    int is_bound = data->view_count == 1 && out->count <= 1 && !(out->count == 1 && out->items[0].view_name);
+    if (is_bound ? out->count == 0 : kfe_i_kernel_list_misses_views(out, data->view_count, data->views)) {
         KFE_TRY(kfe_i_kernel_parse(ctx, usual, &kernel));
         KFE_TRY(kfe_i_kernel_list_add(out, &kernel));
     }
-    KFE_TRY(kfe_i_kernel_list_bind(out, data->view_count, data->views));
+    if (!is_bound)
+        KFE_TRY(kfe_i_kernel_list_bind(out, data->view_count, data->views));
 cleanup:
     return status;
 }

@@ -12,7 +12,7 @@
 
 #include "accumulate/accumulator.h"
 #include "core/memory.h"
-#include "data/rows/sample.h"
+#include "data/rows/distinct.h"
 #include "model/choose_dim.h"
 #include "model/distance_file.h"
 #include "model/prepare.h"

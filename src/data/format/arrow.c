@@ -162,8 +162,8 @@ cleanup:
 const kfe_i_format kfe_i_format_arrow = {
     .name = "arrow",
     .extensions = "parquet|pq|feather|arrow|arrows|ipc",
+    .magic = "", /* they vary */
     .recognise = kfe_i_is_arrow_file,
-    .has_magic = 1,
     .read = read_file,
     .has_text_columns = 1,
 };

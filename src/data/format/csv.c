@@ -187,8 +187,10 @@ static kfe_status take_result(kfe_i_csv *csv, kfe_i_raw_table *out)
     }
     KFE_TRY(copy_names(csv, out));
     KFE_TRY(take_fields(csv, out));
-    KFE_TRY(kfe_i_csv_encode(csv, out));
-    KFE_TRY(kfe_i_csv_take_groups(csv, out));
+    if (csv->text_count > 0)
+        KFE_TRY(kfe_i_csv_encode(csv, out));
+    if (csv->dialect.group >= 0)
+        KFE_TRY(kfe_i_csv_take_groups(csv, out));
     out->weights = csv->weights;
     csv->weights = NULL;
     if (csv->dialect.id >= 0)
@@ -208,7 +210,8 @@ static void close_csv(kfe_i_csv *csv)
     kfe_i_free(csv->ctx, csv->groups);
     kfe_i_free(csv->ctx, csv->weights);
     kfe_i_free(csv->ctx, csv->group_spans);
-    kfe_i_text_columns_free(csv->ctx, csv->text_count, csv->texts);
+    if (csv->texts)
+        kfe_i_text_columns_free(csv->ctx, csv->text_count, csv->texts);
     kfe_i_free(csv->ctx, csv->text_spans);
     kfe_i_free(csv->ctx, csv->id_start);
     kfe_i_free(csv->ctx, csv->id_spans);

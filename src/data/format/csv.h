@@ -111,11 +111,13 @@ kfe_status kfe_i_csv_choose_columns(kfe_i_csv *csv);
 
 /* What a model says about the columns of this file; NULL: nothing. */
 const kfe_i_expected_view *kfe_i_csv_expected(const kfe_i_csv *csv);
+/* What it says about its text columns; NULL: it has none. */
+const kfe_i_encoding *kfe_i_csv_expected_encoding(const kfe_i_csv *csv);
 /* Whether some text columns are to be encoded. */
 int kfe_i_csv_encodes(const kfe_i_csv *csv);
 /* Marks the fields of the block that hold a text, neither a number nor a missing value, in a record from c on. */
 void kfe_i_csv_mark_texts(const kfe_i_csv *csv, const char *c, unsigned char *marks);
-/* Finds out which fields are text columns to be encoded: csv->texts and dialect.text. */
+/* Finds out which fields are text columns to be encoded, where some are: csv->texts and dialect.text. */
 kfe_status kfe_i_csv_choose_texts(kfe_i_csv *csv);
 /* Puts the number of each text of the block at hand into the table, NaN where it is missing. */
 kfe_status kfe_i_csv_number_texts(kfe_i_csv *csv, int64_t rows);

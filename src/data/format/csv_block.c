@@ -469,8 +469,10 @@ kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used)
         KFE_TRY(add_strings(csv, rows));
     if (csv->dialect.id >= 0)
         KFE_TRY(add_ids(csv, rows));
-    KFE_TRY(kfe_i_csv_number_texts(csv, rows));
-    KFE_TRY(kfe_i_csv_add_groups(csv, rows));
+    if (csv->text_count > 0)
+        KFE_TRY(kfe_i_csv_number_texts(csv, rows));
+    if (csv->dialect.group >= 0)
+        KFE_TRY(kfe_i_csv_add_groups(csv, rows));
     csv->rows += rows;
 cleanup:
     return status;

@@ -61,6 +61,30 @@ static int has_index(const kfe_i_csv *csv)
 
 /* ---- for a model ---- */
 
+const kfe_i_expected_view *kfe_i_csv_expected(const kfe_i_csv *csv)
+{
+    const kfe_i_expected *expected = csv->settings->expected;
+
+    if (!expected || !expected->views || csv->settings->expected_index < 0)
+        return NULL;
+    return &expected->views[csv->settings->expected_index];
+}
+
+const kfe_i_encoding *kfe_i_csv_expected_encoding(const kfe_i_csv *csv)
+{
+    const kfe_i_expected_view *view = kfe_i_csv_expected(csv);
+
+    return view && view->encoding && view->encoding->count > 0 ? view->encoding : NULL;
+}
+
+int kfe_i_csv_encodes(const kfe_i_csv *csv)
+{
+    if (csv->settings->content != KFE_CONTENT_NUMBERS)
+        return 0;
+    return csv->settings->expected ? kfe_i_csv_expected_encoding(csv) != NULL
+                                   : csv->settings->encode[0] != '\0';
+}
+
 static const kfe_i_expected_view *expected_view(const kfe_i_csv *csv)
 {
     const kfe_i_expected_view *view = kfe_i_csv_expected(csv);
@@ -301,7 +325,8 @@ static kfe_status mark_removed(kfe_i_csv *csv, unsigned char *marks)
             marks[j] = !marks[j] && j != csv->dialect.label;
     }
     columns.parameter = "drop";
-    KFE_TRY(kfe_i_columns_mark(csv->ctx, &columns, csv->settings->drop, marks));
+    if (csv->settings->drop[0])
+        KFE_TRY(kfe_i_columns_mark(csv->ctx, &columns, csv->settings->drop, marks));
     if (!marks[0] && csv->dialect.id != 0 && csv->dialect.group != 0 && csv->dialect.weight != 0 &&
         has_index(csv)) {
         marks[0] = 1;
@@ -349,7 +374,8 @@ kfe_status kfe_i_csv_choose_columns(kfe_i_csv *csv)
     for (int64_t j = 0; csv->settings->content == KFE_CONTENT_STRINGS && j < csv->dialect.fields; j++)
         if (csv->dialect.place[j] == 0)
             csv->dialect.string = j;
-    KFE_TRY(kfe_i_csv_choose_texts(csv));
+    if (kfe_i_csv_encodes(csv) && csv->cols > 0)
+        KFE_TRY(kfe_i_csv_choose_texts(csv));
 cleanup:
     kfe_i_free(csv->ctx, marks);
     return status;

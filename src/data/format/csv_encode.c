@@ -15,29 +15,6 @@
 #include "data/table/columns.h"
 #include "data/target/classes.h"
 
-const kfe_i_expected_view *kfe_i_csv_expected(const kfe_i_csv *csv)
-{
-    const kfe_i_expected *expected = csv->settings->expected;
-
-    if (!expected || !expected->views || csv->settings->expected_index < 0)
-        return NULL;
-    return &expected->views[csv->settings->expected_index];
-}
-
-static const kfe_i_encoding *expected_encoding(const kfe_i_csv *csv)
-{
-    const kfe_i_expected_view *view = kfe_i_csv_expected(csv);
-
-    return view && view->encoding && view->encoding->count > 0 ? view->encoding : NULL;
-}
-
-int kfe_i_csv_encodes(const kfe_i_csv *csv)
-{
-    if (csv->settings->content != KFE_CONTENT_NUMBERS)
-        return 0;
-    return csv->settings->expected ? expected_encoding(csv) != NULL : csv->settings->encode[0] != '\0';
-}
-
 /* ---- which columns ---- */
 
 /* Marks the fields of one record; returns its line end, or NULL if it is not whole. */
@@ -72,7 +49,7 @@ void kfe_i_csv_mark_texts(const kfe_i_csv *csv, const char *c, unsigned char *ma
 
 static kfe_status mark_chosen(const kfe_i_csv *csv, unsigned char *marks)
 {
-    const kfe_i_encoding *known = expected_encoding(csv);
+    const kfe_i_encoding *known = kfe_i_csv_expected_encoding(csv);
     kfe_i_column_list columns = {"encode", csv->block.source->name, csv->dialect.fields, csv->dialect.names,
                                  NULL};
 
@@ -89,7 +66,7 @@ static kfe_status mark_chosen(const kfe_i_csv *csv, unsigned char *marks)
 /* Refuses listed columns that are not read as features: the label, the name of the row, columns left out. */
 static kfe_status refuse_unread(const kfe_i_csv *csv, const unsigned char *marks)
 {
-    if (expected_encoding(csv) || strcmp(csv->settings->encode, "auto") == 0)
+    if (kfe_i_csv_expected_encoding(csv) || strcmp(csv->settings->encode, "auto") == 0)
         return KFE_OK;
     for (int64_t j = 0; j < csv->dialect.fields; j++)
         if (marks[j] && csv->dialect.place[j] < 0)
@@ -122,7 +99,7 @@ static kfe_status number_columns(kfe_i_csv *csv, const unsigned char *marks)
             csv->texts[csv->text_count].column = k;
             kfe_i_intern_init(&csv->texts[csv->text_count++].words, csv->ctx);
         }
-    if (expected_encoding(csv) && csv->text_count != expected_encoding(csv)->count)
+    if (kfe_i_csv_expected_encoding(csv) && csv->text_count != kfe_i_csv_expected_encoding(csv)->count)
         KFE_FAIL(csv->ctx, KFE_EINPUT, "%s: the model was fitted on %lld columns, but the data has %lld",
                  csv->block.source->name, (long long)kfe_i_csv_expected(csv)->count, (long long)csv->cols);
 cleanup:
@@ -135,8 +112,6 @@ kfe_status kfe_i_csv_choose_texts(kfe_i_csv *csv)
     kfe_status status = KFE_OK;
     unsigned char *marks = NULL;
 
-    if (!kfe_i_csv_encodes(csv) || csv->cols == 0)
-        return KFE_OK;
     KFE_ALLOC_ZERO(csv->ctx, marks, csv->dialect.fields);
     KFE_TRY(mark_chosen(csv, marks));
     KFE_TRY(refuse_unread(csv, marks));
@@ -179,7 +154,7 @@ kfe_status kfe_i_csv_number_texts(kfe_i_csv *csv, int64_t rows)
     kfe_i_text scratch;
 
     kfe_i_text_init(&scratch, csv->ctx);
-    for (int64_t i = 0; csv->text_count > 0 && i < rows; i++)
+    for (int64_t i = 0; i < rows; i++)
         for (int64_t e = 0; e < csv->text_count; e++)
             KFE_TRY(number_text(csv, csv->text_spans[i * csv->text_count + e], &scratch, &csv->texts[e].words,
                                 &csv->values[(csv->rows + i) * csv->cols + csv->texts[e].column]));
@@ -193,10 +168,8 @@ kfe_status kfe_i_csv_encode(kfe_i_csv *csv, kfe_i_raw_table *out)
     kfe_status status = KFE_OK;
     kfe_i_named_table source = {&out->table, &out->column_names, csv->block.source->name};
 
-    if (csv->text_count == 0)
-        return KFE_OK;
-    if (expected_encoding(csv))
-        KFE_TRY(kfe_i_encoding_copy(csv->ctx, expected_encoding(csv), &out->encoding));
+    if (kfe_i_csv_expected_encoding(csv))
+        KFE_TRY(kfe_i_encoding_copy(csv->ctx, kfe_i_csv_expected_encoding(csv), &out->encoding));
     else
         KFE_TRY(kfe_i_encoding_learn(csv->ctx, csv->text_count, csv->texts, &source, &out->encoding));
     KFE_TRY(kfe_i_encoding_apply(csv->ctx, &out->encoding, csv->texts, &source));
@@ -216,8 +189,6 @@ kfe_status kfe_i_csv_add_groups(kfe_i_csv *csv, int64_t rows)
     double number = 0;
     kfe_i_text scratch;
 
-    if (csv->dialect.group < 0)
-        return KFE_OK;
     kfe_i_text_init(&scratch, csv->ctx);
     KFE_GROW(csv->ctx, csv->groups, csv->group_capacity, csv->rows + rows);
     for (int64_t i = 0; i < rows; i++) {
@@ -235,8 +206,6 @@ kfe_status kfe_i_csv_take_groups(kfe_i_csv *csv, kfe_i_raw_table *out)
     kfe_status status = KFE_OK;
     kfe_i_target classes = {.ctx = csv->ctx, .rows = csv->rows};
 
-    if (csv->dialect.group < 0)
-        return KFE_OK;
     status = kfe_i_classes_from_words(&csv->group_words, csv->groups, &classes);
     csv->groups = NULL; /* they belong to `classes` */
     KFE_TRY(status);

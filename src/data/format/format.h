@@ -9,9 +9,10 @@
 typedef struct kfe_i_format {
     const char *name;
     const char *extensions; /* "svm|libsvm", the customary one first */
-    /* Whether the first bytes of a file say that it is this format; NULL: they never do. */
+    /* What every such file begins with, whatever its extension is. NULL: the extension decides. */
+    const char *magic;
+    /* Whether the first bytes of a file, which begin with the magic, say that it is this format. NULL: the magic says it, if there is one. */
     int (*recognise)(const char *head, int64_t length);
-    int has_magic; /* `recognise` decides, whatever the extension is */
 
     /* Reading, either whole or in parts. `open` finds out what the columns are; source and settings must outlive the state.
      * `next` reads up to `part_rows` rows (0: all), fewer if more would have to be waited for, and none at the end. Call

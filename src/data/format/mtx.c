@@ -569,8 +569,8 @@ static kfe_status write_mtx(const kfe_i_written *what, kfe_i_sink *sink)
 const kfe_i_format kfe_i_format_mtx = {
     .name = "mtx",
     .extensions = "mtx|mm",
+    .magic = "%%",
     .recognise = recognise_mtx,
-    .has_magic = 1,
     .read = read_mtx,
     .write = write_mtx,
     .holds_sparse = 1,

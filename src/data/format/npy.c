@@ -558,8 +558,7 @@ cleanup:
 const kfe_i_format kfe_i_format_npy = {
     .name = "npy",
     .extensions = "npy",
-    .recognise = kfe_i_npy_recognise,
-    .has_magic = 1,
+    .magic = KFE_NPY_MAGIC,
     .open = open_file,
     .next = next_rows,
     .close = close_file,

@@ -18,7 +18,7 @@ typedef struct kfe_i_npy {
     int64_t count; /* of elements */
 } kfe_i_npy;
 
-int kfe_i_npy_recognise(const char *head, int64_t length);
+#define KFE_NPY_MAGIC "\x93NUMPY"
 /* Reads magic, version and header. `what` names the array in messages. */
 kfe_status kfe_i_npy_read_header(kfe_i_source *source, const char *what, kfe_i_npy *out);
 /* The elements as doubles, row-major; free them with kfe_i_free. */

@@ -13,13 +13,7 @@
 #include "core/wording.h"
 #include "data/format/npy.h"
 
-enum { MAGIC_SIZE = 6, LARGEST_HEADER = 1 << 20 };
-static const char magic[] = "\x93NUMPY";
-
-int kfe_i_npy_recognise(const char *head, int64_t length)
-{
-    return length >= MAGIC_SIZE && memcmp(head, magic, MAGIC_SIZE) == 0;
-}
+enum { MAGIC_SIZE = sizeof KFE_NPY_MAGIC - 1, LARGEST_HEADER = 1 << 20 };
 
 static kfe_status bad(kfe_i_source *source, const char *what, const char *reason)
 {
@@ -228,7 +222,7 @@ static kfe_status read_length(kfe_i_source *source, const char *what, int64_t *l
     unsigned char bytes[4] = {0};
 
     KFE_TRY(read_exactly(source, what, start, sizeof start));
-    if (memcmp(start, magic, MAGIC_SIZE) != 0)
+    if (memcmp(start, KFE_NPY_MAGIC, MAGIC_SIZE) != 0)
         return bad(source, what,
                    "this is not a NumPy array (wrong magic bytes); name the right format with {format}");
     if (start[6] < 1 || start[6] > 3)

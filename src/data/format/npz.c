@@ -618,8 +618,8 @@ cleanup:
 const kfe_i_format kfe_i_format_npz = {
     .name = "npz",
     .extensions = "npz",
+    .magic = "PK",
     .recognise = recognise_npz,
-    .has_magic = 1,
     .read = read_npz,
     .write = write_npz,
     .packs_itself = 1,

@@ -237,7 +237,7 @@ int64_t kfe_i_fill_nans(const double *fill, kfe_i_table *table)
     return filled;
 }
 
-/* ---- with a scaling ---- */
+/* ---- again ---- */
 
 kfe_status kfe_i_gaps_open(kfe_context *ctx, const kfe_i_table *table, const kfe_i_gaps *gaps,
                            kfe_i_table *out)
@@ -252,9 +252,8 @@ kfe_status kfe_i_gaps_open(kfe_context *ctx, const kfe_i_table *table, const kfe
     return KFE_OK;
 }
 
-/* Also gives the fills, fill[cols]. */
-static kfe_status refill(kfe_context *ctx, const kfe_i_table *table, const kfe_i_gaps *gaps, double *fill,
-                         kfe_i_table *out)
+kfe_status kfe_i_gaps_refill(kfe_context *ctx, const kfe_i_table *table, const kfe_i_gaps *gaps, double *fill,
+                             kfe_i_table *out)
 {
     kfe_status status = KFE_OK;
     int64_t empty = -1;
@@ -264,64 +263,5 @@ static kfe_status refill(kfe_context *ctx, const kfe_i_table *table, const kfe_i
     KFE_TRY(kfe_i_fill_learn(ctx, gaps, out, fill, &empty));
     kfe_i_fill_nans(fill, out);
 cleanup:
-    return status;
-}
-
-kfe_status kfe_i_gaps_refill(kfe_context *ctx, const kfe_i_table *table, const kfe_i_gaps *gaps,
-                             kfe_i_table *out)
-{
-    kfe_status status = KFE_OK;
-    double *fill = NULL;
-
-    KFE_ALLOC(ctx, fill, table->cols);
-    status = refill(ctx, table, gaps, fill, out);
-cleanup:
-    kfe_i_free(ctx, fill);
-    return status;
-}
-
-kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table,
-                                   const kfe_i_gaps *gaps, kfe_i_scaler *out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_table filled = {0};
-    double *fill = NULL;
-
-    memset(out, 0, sizeof *out);
-    if (gaps->fill == KFE_FILL_NONE)
-        return kfe_i_scaler_learn(ctx, kind, table, out);
-    KFE_ALLOC(ctx, fill, table->cols);
-    KFE_TRY(refill(ctx, table, gaps, fill, &filled));
-    KFE_TRY(kfe_i_scaler_learn(ctx, kind, &filled, out));
-    out->fill = fill;
-    out->fill_kind = (int)gaps->fill;
-    fill = NULL;
-cleanup:
-    kfe_i_free(ctx, fill);
-    kfe_i_table_free(&filled);
-    return status;
-}
-
-kfe_status kfe_i_fill_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
-                                   const kfe_i_gaps *gaps, kfe_i_table *out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_table filled = {0};
-
-    memset(out, 0, sizeof *out);
-    if (!scaler->fill || table->kind != KFE_TABLE_DENSE)
-        return kfe_i_scaler_apply(ctx, scaler, table, out);
-    if (table->cols != scaler->cols)
-        KFE_FAIL(ctx, KFE_EINPUT, "the data has %lld columns, but what to fill in was learned on %lld",
-                 (long long)table->cols, (long long)scaler->cols);
-    KFE_TRY(kfe_i_gaps_open(ctx, table, gaps, &filled));
-    kfe_i_fill_nans(scaler->fill, &filled);
-    KFE_TRY(kfe_i_scaler_apply(ctx, scaler, &filled, out));
-    if (!out->owned) { /* nothing is scaled: the copy is the result */
-        *out = filled;
-        memset(&filled, 0, sizeof filled);
-    }
-cleanup:
-    kfe_i_table_free(&filled);
     return status;
 }

@@ -10,7 +10,6 @@
 #define KFE_DATA_PREPARE_FILL_H
 
 #include "data/prepare/encoding.h"
-#include "data/prepare/scale.h"
 #include "data/table/table.h"
 
 typedef enum kfe_i_fill { KFE_FILL_NONE, KFE_FILL_MEAN, KFE_FILL_MEDIAN, KFE_FILL_MOST_FREQUENT } kfe_i_fill;
@@ -46,15 +45,8 @@ int64_t kfe_i_fill_nans(const double *fill, kfe_i_table *table);
 /* A copy of the table with NaN in its gaps. */
 kfe_status kfe_i_gaps_open(kfe_context *ctx, const kfe_i_table *table, const kfe_i_gaps *gaps,
                            kfe_i_table *out);
-/* A copy of the table whose gaps hold what its own rows suggest. The caller frees it, also after a failure. */
-kfe_status kfe_i_gaps_refill(kfe_context *ctx, const kfe_i_table *table, const kfe_i_gaps *gaps,
+/* A copy of the table whose gaps hold what its own rows suggest: fill[cols]. The caller frees it, also after a failure. */
+kfe_status kfe_i_gaps_refill(kfe_context *ctx, const kfe_i_table *table, const kfe_i_gaps *gaps, double *fill,
                              kfe_i_table *out);
-
-/* Learns what to fill in and the scaling of a view; `gaps` are those of the table. */
-kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table,
-                                   const kfe_i_gaps *gaps, kfe_i_scaler *out);
-/* Fills in, where the scaler has learned it, and scales. `gaps` may be NULL: then NaNs are the gaps. */
-kfe_status kfe_i_fill_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
-                                   const kfe_i_gaps *gaps, kfe_i_table *out);
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/share.h"
 #include "core/memory.h"
+#include "core/share.h"
 #include "data/table/row_sample.h"
 
 /* 1 / width; 1 for constant columns and for widths without a finite reciprocal. */
@@ -212,7 +212,8 @@ void kfe_i_scaler_free(kfe_i_scaler *scaler)
         kfe_i_free(scaler->ctx, scaler->shift);
         kfe_i_free(scaler->ctx, scaler->factor);
         kfe_i_free(scaler->ctx, scaler->fill);
-        kfe_i_map_free(&scaler->map);
+        if (scaler->map.values)
+            kfe_i_map_free(&scaler->map);
     }
     memset(scaler, 0, sizeof *scaler);
 }
@@ -334,5 +335,53 @@ kfe_status kfe_i_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, cons
     KFE_TRY(kfe_i_map_apply(ctx, &scaler->map, &scaled, out));
 cleanup:
     kfe_i_table_free(&scaled);
+    return status;
+}
+
+/* ---- with gaps ---- */
+
+kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table,
+                                   const kfe_i_gaps *gaps, kfe_i_scaler *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table filled = {0};
+    double *fill = NULL;
+
+    memset(out, 0, sizeof *out);
+    if (gaps->fill == KFE_FILL_NONE)
+        return kfe_i_scaler_learn(ctx, kind, table, out);
+    KFE_ALLOC(ctx, fill, table->cols);
+    KFE_TRY(kfe_i_gaps_refill(ctx, table, gaps, fill, &filled));
+    KFE_TRY(kfe_i_scaler_learn(ctx, kind, &filled, out));
+    out->fill = fill;
+    out->fill_kind = (int)gaps->fill;
+    fill = NULL;
+cleanup:
+    kfe_i_free(ctx, fill);
+    kfe_i_table_free(&filled);
+    return status;
+}
+
+kfe_status kfe_i_fill_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
+                                   const kfe_i_gaps *gaps, kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table filled = {0};
+
+    memset(out, 0, sizeof *out);
+    if (!scaler->fill || table->kind != KFE_TABLE_DENSE)
+        return kfe_i_scaler_apply(ctx, scaler, table, out);
+    if (table->cols != scaler->cols)
+        KFE_FAIL(ctx, KFE_EINPUT, "the data has %lld columns, but what to fill in was learned on %lld",
+                 (long long)table->cols, (long long)scaler->cols);
+    KFE_TRY(kfe_i_gaps_open(ctx, table, gaps, &filled));
+    kfe_i_fill_nans(scaler->fill, &filled);
+    KFE_TRY(kfe_i_scaler_apply(ctx, scaler, &filled, out));
+    if (!out->owned) { /* nothing is scaled: the copy is the result */
+        *out = filled;
+        memset(&filled, 0, sizeof filled);
+    }
+cleanup:
+    kfe_i_table_free(&filled);
     return status;
 }

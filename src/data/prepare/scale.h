@@ -17,6 +17,7 @@
 #ifndef KFE_DATA_PREPARE_SCALE_H
 #define KFE_DATA_PREPARE_SCALE_H
 
+#include "data/prepare/fill.h"
 #include "data/table/facts.h"
 #include "data/table/map.h"
 #include "data/table/table.h"
@@ -87,5 +88,12 @@ int kfe_i_scaler_keeps_single(const kfe_i_scaler *scaler, const kfe_i_table *tab
 void kfe_i_scaler_apply_lazily(const kfe_i_scaler *scaler, const kfe_i_table *table, kfe_i_table *out);
 /* Scales the rows of a dense table, which has the scaler's columns, where they are; does not map them. */
 void kfe_i_scaler_apply_in_place(const kfe_i_scaler *scaler, kfe_i_table *table);
+
+/* Learns what to fill in and the scaling of a view; `gaps` are those of the table. */
+kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table,
+                                   const kfe_i_gaps *gaps, kfe_i_scaler *out);
+/* Fills in, where the scaler has learned it, and scales. `gaps` may be NULL: then NaNs are the gaps. */
+kfe_status kfe_i_fill_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
+                                   const kfe_i_gaps *gaps, kfe_i_table *out);
 
 #endif

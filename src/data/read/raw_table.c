@@ -27,8 +27,10 @@ void kfe_i_raw_table_free(kfe_i_raw_table *raw)
     kfe_i_free(raw->ctx, raw->row_numbers);
     kfe_i_free(raw->ctx, raw->weights);
     kfe_i_table_free(&raw->ids);
-    kfe_i_gaps_free(&raw->gaps);
-    kfe_i_encoding_free(&raw->encoding);
+    if (raw->gaps.ctx)
+        kfe_i_gaps_free(&raw->gaps);
+    if (raw->encoding.columns)
+        kfe_i_encoding_free(&raw->encoding);
     kfe_i_table_free(&raw->table);
     kfe_i_labels_free(&raw->labels);
     memset(raw, 0, sizeof *raw);

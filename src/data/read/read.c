@@ -417,7 +417,7 @@ kfe_i_read_settings kfe_i_read_settings_of(const kfe_i_read_settings *all, const
         memcpy(own.label, "none", sizeof "none");
         own.columns = 0;
     }
-    if (kfe_i_view_is_listed(all->string_views, name))
+    if (all->string_views[0] && kfe_i_view_is_listed(all->string_views, name))
         own.content = KFE_CONTENT_STRINGS;
     return own;
 }
@@ -469,7 +469,8 @@ kfe_status kfe_i_data_read_files(kfe_context *ctx, int count, const char *const 
     KFE_TRY(kfe_i_data_new(ctx, count, &data));
     for (int v = 0; v < count; v++)
         KFE_TRY(name_view(ctx, names ? names[v] : NULL, paths[v], &data->views[v]));
-    KFE_TRY(kfe_i_views_check_names(ctx, data->views, count));
+    if (count > 1)
+        KFE_TRY(kfe_i_views_check_names(ctx, data->views, count));
     KFE_TRY(read_raw_tables(ctx, count, paths, &settings, data->views, raws));
     for (int v = 0; v < count; v++)
         move_table(&raws[v], &data->views[v]);

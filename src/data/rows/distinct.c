@@ -8,6 +8,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
+#include "core/share.h"
 #include "data/prepare/fill.h"
 
 /* ---- keys ---- */
@@ -36,18 +37,21 @@ static kfe_status begin_view(kfe_context *ctx, const kfe_data *data, int view, i
     kfe_status status = KFE_OK;
     const kfe_i_view *from = &data->views[view];
     kfe_i_table rows = kfe_i_weighted_rows(&from->table, &data->target);
+    double *fill = NULL;
 
     out->place = place_of_view(data, view);
     out->keyed.table = &from->table;
     if (!standardised)
         return KFE_OK;
     if (from->gaps.fill != KFE_FILL_NONE) {
-        KFE_TRY(kfe_i_gaps_refill(ctx, &rows, &from->gaps, &out->filled));
+        KFE_ALLOC(ctx, fill, rows.cols);
+        KFE_TRY(kfe_i_gaps_refill(ctx, &rows, &from->gaps, fill, &out->filled));
         rows = kfe_i_weighted_rows(&out->filled, &data->target);
     }
     KFE_TRY(kfe_i_keyed_begin(ctx, &rows, &out->keyed));
     out->keyed.table = from->gaps.fill != KFE_FILL_NONE ? &out->filled : &from->table;
 cleanup:
+    kfe_i_free(ctx, fill);
     return status;
 }
 
@@ -200,5 +204,36 @@ kfe_status kfe_i_distinct_order(const kfe_i_distinct *distinct, int64_t *index)
         index[next[distinct->of[i]]++] = i;
 cleanup:
     kfe_i_free(distinct->ctx, next);
+    return status;
+}
+
+/* ---- samples ---- */
+
+enum { ALL_ROWS = 200, FEW_ROWS = 60, FEW_TENTHS = 3, SOME_ROWS = 400, MANY_SHARE = 8, MOST_ROWS = 1000 };
+
+int64_t kfe_i_sample_size(int64_t n)
+{
+    int64_t few = kfe_i_least(FEW_ROWS + n * FEW_TENTHS / 10, SOME_ROWS);
+    int64_t many = kfe_i_least(n / MANY_SHARE, MOST_ROWS);
+    int64_t size = few > many ? few : many;
+
+    return kfe_i_least(n, size > ALL_ROWS ? size : ALL_ROWS);
+}
+
+kfe_status kfe_i_sample_draw(kfe_context *ctx, int64_t rows, const kfe_i_row_key *keys, int64_t **index,
+                             int64_t *count)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_distinct distinct = {0};
+
+    *count = 0;
+    KFE_ALLOC(ctx, *index, rows);
+    KFE_TRY(kfe_i_distinct_make(ctx, rows, keys, KFE_STREAM_LOO, &distinct));
+    int64_t size = kfe_i_sample_size(distinct.count);
+    for (int64_t i = 0; i < rows; i++)
+        if (distinct.of[i] < size)
+            (*index)[(*count)++] = i;
+cleanup:
+    kfe_i_distinct_free(&distinct);
     return status;
 }

@@ -218,13 +218,3 @@ cleanup:
     kfe_i_free(ctx, split.test);
     return status;
 }
-
-void kfe_i_data_free_protocol(kfe_data *data)
-{
-    for (int64_t i = 0; i < data->split_count; i++) {
-        kfe_i_free(data->ctx, data->splits[i].train);
-        kfe_i_free(data->ctx, data->splits[i].test);
-    }
-    kfe_i_free(data->ctx, data->splits);
-    kfe_i_free(data->ctx, data->groups);
-}

@@ -9,33 +9,8 @@
 #include "core/param.h"
 #include "core/suggest.h"
 #include "core/utf8.h"
-#include "data/format/format.h"
 
 /* ---- names ---- */
-
-/* The length of a file name without the extensions of a compression and of a format; a leading dot starts no extension. */
-static size_t stem_length(const char *name)
-{
-    char extension[16];
-    size_t length = strlen(name);
-    size_t cut = 0;
-
-    kfe_i_path_extension(name, extension, sizeof extension);
-    kfe_i_packing_of_path(name, &cut);
-    cut += kfe_i_format_of_extension(extension) ? strlen(extension) + 1 : 0;
-    return cut < length ? length - cut : length;
-}
-
-void kfe_view_name(const char *path, char *out, size_t size)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-
-    if (strcmp(path, "-") == 0)
-        snprintf(out, size, "stdin");
-    else
-        snprintf(out, size, "%.*s", (int)stem_length(name), name);
-}
 
 int kfe_i_views_find(const kfe_i_view *views, int count, const char *name)
 {

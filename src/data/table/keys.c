@@ -14,6 +14,13 @@
 /* A third of a step that no data has a reason to prefer, so that values on a grid do not lie on the limits of steps. */
 #define STEP_OFFSET 0.3819660112501051
 
+uint64_t kfe_i_scramble(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
 static uint64_t bits_of(const kfe_i_keyed *k, int64_t column, double value)
 {
     double number = value == 0 ? 0 : value; /* no negative zero */

@@ -32,11 +32,6 @@ uint64_t kfe_i_row_content(const kfe_i_table *table, int64_t row);
 kfe_status kfe_i_table_row_keys(kfe_context *ctx, const kfe_i_table *table, kfe_i_row_key **out);
 
 /* Mixes the bits of a number, as the last step of SplitMix64 does (Steele, Lea & Flood 2014). */
-static inline uint64_t kfe_i_scramble(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
+uint64_t kfe_i_scramble(uint64_t z);
 
 #endif

@@ -44,11 +44,6 @@ int64_t kfe_i_map_size(const kfe_i_map *map)
     return map->diagonal ? map->rows : map->rows * map->cols;
 }
 
-int64_t kfe_i_map_cols(const kfe_i_map *map, int64_t cols)
-{
-    return map->values ? map->cols : cols;
-}
-
 void kfe_i_map_scale(kfe_i_map *map, double factor)
 {
     for (int64_t p = 0; p < kfe_i_map_size(map); p++)

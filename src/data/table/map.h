@@ -24,8 +24,6 @@ kfe_status kfe_i_map_copy(kfe_context *ctx, const kfe_i_map *map, kfe_i_map *out
 void kfe_i_map_free(kfe_i_map *map);
 /* The number of values: rows · cols, or rows if diagonal. */
 int64_t kfe_i_map_size(const kfe_i_map *map);
-/* The columns of a table of `cols` columns after the map. */
-int64_t kfe_i_map_cols(const kfe_i_map *map, int64_t cols);
 void kfe_i_map_scale(kfe_i_map *map, double factor);
 /* out (cols) = the diagonal of M = TTᵀ: how much each column counts. Without a map ones. */
 void kfe_i_map_diagonal(const kfe_i_map *map, int64_t cols, double *out);

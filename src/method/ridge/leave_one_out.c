@@ -15,7 +15,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "data/rows/sample.h"
+#include "data/rows/distinct.h"
 #include "gram/solve/positive.h"
 #include "linalg/basis.h"
 #include "linalg/linalg.h"

@@ -241,7 +241,7 @@ kfe_status kfe_i_document_open(const kfe_i_exchange *x, const char *key, kfe_i_j
     if (!text)
         return kfe_i_damaged(x, key);
     status = kfe_i_json_read(x->ctx, text, strlen(text), &d->tree);
-    if (kfe_i_is_lack(status))
+    if (status != KFE_OK && kfe_i_is_lack(status))
         return status;
     d->levels[0].next = d->tree.root;
     return kfe_i_document_enter(d, NULL, type);
@@ -392,11 +392,11 @@ static kfe_status load_kernel(const kfe_i_document *d, const char *text, int res
 {
     kfe_status status = kfe_i_kernel_parse(d->x->ctx, text, kernel);
 
-    if (kfe_i_is_lack(status))
-        return status;
     if (status != KFE_OK)
-        return kfe_i_fail_prefix(d->x->ctx, KFE_EMODEL,
-                                 d->x->name ? d->x->name : "the model cannot be saved");
+        return kfe_i_is_lack(status)
+                   ? status
+                   : kfe_i_fail_prefix(d->x->ctx, KFE_EMODEL,
+                                       d->x->name ? d->x->name : "the model cannot be saved");
     if (!resolved || kfe_i_kernel_is_resolved(kernel))
         return KFE_OK;
     kfe_i_kernel_free(kernel);

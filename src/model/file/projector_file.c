@@ -12,10 +12,16 @@ static const kfe_i_tensor *find_matrix(const kfe_i_exchange *x, const char *name
     return tensor && tensor->axes == 2 && tensor->shape[0] > 0 && tensor->shape[1] > 0 ? tensor : NULL;
 }
 
+/* The columns that a table of `cols` has after a map, if there is one. */
+static int64_t columns_after(const kfe_i_map *map, int64_t cols)
+{
+    return map->values ? map->cols : cols;
+}
+
 /* The columns that kernels see of a view. */
 static int64_t columns_of(const kfe_i_model_view *view)
 {
-    return kfe_i_map_cols(&view->scaler.map, view->cols);
+    return columns_after(&view->scaler.map, view->cols);
 }
 
 /* ---- coefficients ---- */
@@ -177,7 +183,7 @@ static kfe_status exchange_leaf(kfe_i_exchange *x, int64_t l)
     KFE_TRY(
         kfe_i_exchange_reals(x, kfe_i_part_name(x, "leaf", l, "offset"), tree->dim, -1, 0, &leaf->offset));
     KFE_TRY(kfe_i_exchange_table(x, kfe_i_part_name(x, "leaf", l, "support"), 0, rows,
-                                 kfe_i_map_cols(&leaf->map, tree->cols), &leaf->support));
+                                 columns_after(&leaf->map, tree->cols), &leaf->support));
 cleanup:
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values that fill gaps, and the positions of the gaps. */
-#include "data/prepare/fill.h"
+#include "data/prepare/scale.h"
 
 #include <math.h>
 
