@@ -14,6 +14,8 @@
 #include "gram/solve/solve.h"
 #include "linalg/linalg.h"
 
+/* A negative eigenvalue of this many times the rank tolerance is not rounding. */
+#define KFE_BEYOND_ROUNDING 10.0
 #define KFE_TOO_LARGE_REMEDY "raise {memory}, use fewer rows, or a method that does not need the whole matrix"
 
 kfe_status kfe_i_gram_new(kfe_context *ctx, const kfe_i_gram_form *form, int64_t size, int64_t state_size,
@@ -307,6 +309,17 @@ kfe_status kfe_i_gram_rounding(const kfe_i_gram *gram, double *out)
     kfe_status status = kfe_i_gram_largest(gram, out);
 
     *out *= 4 * gram->epsilon * (gram->epsilon > DBL_EPSILON ? sqrt(n) : n);
+    return status;
+}
+
+kfe_status kfe_i_gram_rounded_zero(const kfe_i_gram *gram, double largest, double *out)
+{
+    kfe_status status = KFE_OK;
+    double rounding = 0;
+
+    KFE_TRY(kfe_i_gram_rounding(gram, &rounding));
+    *out = -fmax(rounding, KFE_BEYOND_ROUNDING * kfe_i_gram_rank_tolerance(gram) * largest);
+cleanup:
     return status;
 }
 

@@ -180,6 +180,9 @@ int64_t kfe_i_gram_rank_bound(const kfe_i_gram *gram);
 kfe_status kfe_i_gram_largest(const kfe_i_gram *gram, double *out);
 /* The size that rounding of the entries may give an eigenvalue that is zero. */
 kfe_status kfe_i_gram_rounding(const kfe_i_gram *gram, double *out);
+/* Eigenvalues from this (negative) number on may be zeros with rounding errors; `largest` is the largest eigenvalue. The errors are
+ * those of the entries of `gram`, which may be much larger than the eigenvalues of PGP: 1 for a wide Gaussian. */
+kfe_status kfe_i_gram_rounded_zero(const kfe_i_gram *gram, double largest, double *out);
 /* The mean of the diagonal entries. */
 kfe_status kfe_i_gram_mean_diagonal(const kfe_i_gram *gram, double *out);
 /* Σ G[i, j]², in one pass. */

@@ -152,12 +152,12 @@ static kfe_status multiply(const kfe_i_gram *gram, int single, const double *v, 
 {
     const centred_state *s = gram->state;
     double *shifted = kfe_i_gram_workspace(gram, gram->size * k);
-    kfe_status status = kfe_i_lack(gram->ctx);
+    kfe_status status;
 
-    if (shifted) {
-        centre_vectors(s, k, v, shifted);
-        status = (single ? kfe_i_gram_times_single : kfe_i_gram_times)(s->inner, shifted, k, out);
-    }
+    if (!shifted)
+        return kfe_i_lack(gram->ctx);
+    centre_vectors(s, k, v, shifted);
+    status = (single ? kfe_i_gram_times_single : kfe_i_gram_times)(s->inner, shifted, k, out);
     if (status == KFE_OK)
         centre_vectors(s, k, out, out);
     return status;

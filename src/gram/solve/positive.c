@@ -33,9 +33,6 @@ cleanup:
     return status;
 }
 
-/* A negative eigenvalue of this many times the rank tolerance is not rounding. */
-#define KFE_BEYOND_ROUNDING 10.0
-
 static void warn(kfe_context *ctx, const char *method)
 {
     kfe_i_log(ctx, KFE_LOG_WARNING,
@@ -44,24 +41,13 @@ static void warn(kfe_context *ctx, const char *method)
               method);
 }
 
-kfe_status kfe_i_rounded_zero(const kfe_i_gram *gram, double largest, double *out)
-{
-    kfe_status status = KFE_OK;
-    double rounding = 0;
-
-    KFE_TRY(kfe_i_gram_rounding(gram, &rounding));
-    *out = -fmax(rounding, KFE_BEYOND_ROUNDING * kfe_i_gram_rank_tolerance(gram) * largest);
-cleanup:
-    return status;
-}
-
 kfe_status kfe_i_warn_if_indefinite(const kfe_i_gram *gram, const char *method, double largest,
                                     double smallest)
 {
     kfe_status status = KFE_OK;
     double zero = 0;
 
-    KFE_TRY(kfe_i_rounded_zero(gram, largest, &zero));
+    KFE_TRY(kfe_i_gram_rounded_zero(gram, largest, &zero));
     if (smallest < zero)
         warn(gram->ctx, method);
 cleanup:

@@ -31,9 +31,6 @@ kfe_status kfe_i_positive_part(kfe_context *ctx, const char *method, const kfe_i
 kfe_status kfe_i_positive_project(const kfe_i_positive *positive, double *a, int64_t k);
 void kfe_i_positive_free(kfe_i_positive *positive);
 
-/* Eigenvalues from this (negative) number on may be zeros with rounding errors; `largest` is the largest eigenvalue. The errors are
- * those of the entries of `gram`, which may be much larger than the eigenvalues of PGP: 1 for a wide Gaussian. */
-kfe_status kfe_i_rounded_zero(const kfe_i_gram *gram, double largest, double *out);
 /* For methods that find the eigenvalues themselves and leave out the negative ones: logs the same warning if
  * the smallest eigenvalue is negative beyond rounding. */
 kfe_status kfe_i_warn_if_indefinite(const kfe_i_gram *gram, const char *method, double largest,

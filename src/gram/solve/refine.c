@@ -21,15 +21,14 @@ enum {
 /* The residual that one solution in single precision can reach. */
 #define KFE_INNER_TOLERANCE 1e-5
 
-/* ---- blocks of columns ---- */
+kfe_i_system kfe_i_system_of(const kfe_i_solver *s)
+{
+    return (kfe_i_system){s->exact, s->ridge, s->tolerance, s->right, s->k, s->out};
+}
 
 static double column_norm(const kfe_i_solver *s, const double *block, int64_t j)
 {
-    double sum = 0;
-
-    for (int64_t i = 0; i < s->n; i++)
-        sum += block[i * s->k + j] * block[i * s->k + j];
-    return sqrt(sum);
+    return kfe_i_column_norm(block, s->n, s->k, j);
 }
 
 kfe_status kfe_i_solver_allocate(kfe_i_solver *s)
@@ -58,20 +57,17 @@ void kfe_i_solver_free(kfe_i_solver *s)
 /* Rounding alone may leave about ε‖G‖‖x‖, and ‖G‖ is at most the trace. */
 kfe_status kfe_i_true_residual(kfe_i_solver *s)
 {
-    kfe_status status = kfe_i_gram_times(s->exact, s->out, s->k, s->product);
+    const kfe_i_system system = kfe_i_system_of(s);
+    kfe_status status = kfe_i_residual(&system, s->residual, &s->report.residual);
     double scale = 4 * DBL_EPSILON * (s->mean * (double)s->n + s->ridge);
 
     if (status != KFE_OK)
         return status;
-    for (int64_t i = 0; i < s->n * s->k; i++)
-        s->residual[i] = s->right[i] - s->product[i] - s->ridge * s->out[i];
-    s->report.residual = s->rounding = 0;
+    s->rounding = 0;
     for (int64_t j = 0; j < s->k; j++) {
         double right = column_norm(s, s->right, j);
-        if (right > 0) {
-            s->report.residual = fmax(s->report.residual, column_norm(s, s->residual, j) / right);
+        if (right > 0)
             s->rounding = fmax(s->rounding, scale * column_norm(s, s->out, j) / right);
-        }
     }
     s->rounding = fmin(s->rounding, KFE_WORST_RESIDUAL);
     return KFE_OK;

@@ -30,6 +30,8 @@ typedef struct kfe_i_solver {
     kfe_i_solve_report report;
 } kfe_i_solver;
 
+/* The system, with the operator for true residuals. */
+kfe_i_system kfe_i_system_of(const kfe_i_solver *s);
 /* Memory for residuals. */
 kfe_status kfe_i_solver_allocate(kfe_i_solver *s);
 void kfe_i_solver_free(kfe_i_solver *s);

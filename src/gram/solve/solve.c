@@ -34,31 +34,71 @@ enum {
 /* The low-rank factor takes at most this share of the memory that is left. */
 #define KFE_FACTOR_SHARE 0.3
 
+/* ---- residuals ---- */
+
+double kfe_i_column_norm(const double *block, int64_t n, int64_t k, int64_t j)
+{
+    double sum = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        sum += block[i * k + j] * block[i * k + j];
+    return sqrt(sum);
+}
+
+kfe_status kfe_i_residual(const kfe_i_system *system, double *residual, double *worst)
+{
+    int64_t n = system->gram->size;
+    int64_t k = system->k;
+    kfe_status status = kfe_i_gram_times(system->gram, system->out, k, residual);
+
+    if (status != KFE_OK)
+        return status;
+    for (int64_t i = 0; i < n * k; i++)
+        residual[i] = system->right[i] - residual[i] - system->ridge * system->out[i];
+    *worst = 0;
+    for (int64_t j = 0; j < k; j++) {
+        double right = kfe_i_column_norm(system->right, n, k, j);
+        if (right > 0)
+            *worst = fmax(*worst, kfe_i_column_norm(residual, n, k, j) / right);
+    }
+    return KFE_OK;
+}
+
 /* ---- Cholesky ---- */
 
 /* Leaves `out` as it was if the matrix is not positive definite. */
-static kfe_status solve_f64(kfe_i_solver *s)
+static kfe_status solve_directly(const kfe_i_system *system)
 {
     kfe_status status = KFE_OK;
+    kfe_context *ctx = system->gram->ctx;
     double *matrix = NULL;
     double *solution = NULL;
-    int64_t n = s->n;
+    int64_t n = system->gram->size;
+    int64_t k = system->k;
 
-    KFE_ALLOC(s->ctx, solution, n * s->k);
-    KFE_TRY(kfe_i_gram_materialise(s->exact, &matrix));
+    KFE_ALLOC(ctx, solution, n * k);
+    KFE_TRY(kfe_i_gram_materialise(system->gram, &matrix));
     for (int64_t i = 0; i < n; i++)
-        matrix[i * n + i] += s->ridge;
-    memcpy(solution, s->right, (size_t)(n * s->k) * sizeof *solution);
-    KFE_TRY(kfe_i_progress(s->ctx, "factorising the kernel matrix", 0, 0));
-    KFE_TRY(kfe_i_cholesky_solve(s->ctx, n, matrix, s->k, solution, "the kernel matrix plus the ridge"));
-    memcpy(s->out, solution, (size_t)(n * s->k) * sizeof *solution);
-    s->report.way = KFE_SOLVE_F64;
-    if (s->residual)
-        KFE_TRY(kfe_i_true_residual(s));
+        matrix[i * n + i] += system->ridge;
+    memcpy(solution, system->right, (size_t)(n * k) * sizeof *solution);
+    KFE_TRY(kfe_i_progress(ctx, "factorising the kernel matrix", 0, 0));
+    KFE_TRY(kfe_i_cholesky_solve(ctx, n, matrix, k, solution, "the kernel matrix plus the ridge"));
+    memcpy(system->out, solution, (size_t)(n * k) * sizeof *solution);
 cleanup:
-    kfe_i_free(s->ctx, matrix);
-    kfe_i_free(s->ctx, solution);
+    kfe_i_free(ctx, matrix);
+    kfe_i_free(ctx, solution);
     return status;
+}
+
+static kfe_status solve_f64(kfe_i_solver *s)
+{
+    const kfe_i_system system = kfe_i_system_of(s);
+    kfe_status status = solve_directly(&system);
+
+    if (status != KFE_OK)
+        return status;
+    s->report.way = KFE_SOLVE_F64;
+    return kfe_i_true_residual(s);
 }
 
 static double f64_bytes(const kfe_i_solver *s)
@@ -384,20 +424,29 @@ cleanup:
 }
 
 /* Up to DIRECT_SIZE: Cholesky, and the residual only for callers that want it. */
-static kfe_status solve_small(kfe_i_solver *s, int measured)
+static kfe_status solve_small(const kfe_i_system *system, kfe_i_solve_report *report)
 {
     kfe_status status = KFE_OK;
+    kfe_context *ctx = system->gram->ctx;
+    double *residual = NULL;
 
-    if (measured)
-        KFE_TRY(kfe_i_solver_allocate(s));
-    KFE_TRY(solve_f64(s));
+    KFE_TRY(solve_directly(system));
+    if (report) {
+        *report = (kfe_i_solve_report){.way = KFE_SOLVE_F64};
+        KFE_ALLOC(ctx, residual, system->gram->size * system->k);
+        KFE_TRY(kfe_i_residual(system, residual, &report->residual));
+    }
 cleanup:
+    kfe_i_free(ctx, residual);
     return status;
 }
 
 kfe_status kfe_i_solve_by(const kfe_i_system *system, kfe_i_solve_way way, kfe_i_solve_report *report)
 {
     const kfe_i_gram *gram = system->gram;
+
+    if (way == KFE_SOLVE_AUTO && gram->size <= DIRECT_SIZE)
+        return solve_small(system, report);
     kfe_i_solver s = {.ctx = gram->ctx,
                       .gram = gram,
                       .ridge = system->ridge,
@@ -411,8 +460,7 @@ kfe_status kfe_i_solve_by(const kfe_i_system *system, kfe_i_solve_way way, kfe_i
                       .ways = gram->ways ? gram->ways : ways_of_one_process,
                       .rival = INFINITY,
                       .start = kfe_i_start_clock(gram->ctx)};
-    kfe_status status = way == KFE_SOLVE_AUTO && s.n <= DIRECT_SIZE ? solve_small(&s, report != NULL)
-                                                                    : choose_and_run(&s, way);
+    kfe_status status = choose_and_run(&s, way);
 
     if (report)
         *report = s.report;

@@ -29,4 +29,9 @@ typedef struct kfe_i_solve_report {
 /* Solves in this way, or, if it fails for numerical reasons, in a more robust one. *report, unless NULL, receives what it took. */
 kfe_status kfe_i_solve_by(const kfe_i_system *system, kfe_i_solve_way way, kfe_i_solve_report *report);
 
+/* The norm of column j of a block (n × k). */
+double kfe_i_column_norm(const double *block, int64_t n, int64_t k, int64_t j);
+/* residual (n × k) = right − (G + ridge·I)·out; *worst is the largest norm of a column of it, relative to that of `right`. */
+kfe_status kfe_i_residual(const kfe_i_system *system, double *residual, double *worst);
+
 #endif

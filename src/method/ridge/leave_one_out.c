@@ -231,7 +231,7 @@ static kfe_status take_positive_part(loo_sample *s)
     KFE_TAKE(&memory, vectors, n * n);
     KFE_TAKE(&memory, scratch, n * n);
     KFE_TRY(kfe_i_symmetric_eigen(s->ctx, n, s->matrix, n, values, vectors));
-    KFE_TRY(kfe_i_rounded_zero(s->problem->gram, values[0], &zero));
+    KFE_TRY(kfe_i_gram_rounded_zero(s->problem->gram, values[0], &zero));
     s->indefinite = values[n - 1] < zero;
     for (int64_t j = 0; j < n; j++)
         values[j] = fmax(values[j], 0);
@@ -251,7 +251,7 @@ static kfe_status check_definite(const loo_sample *s, int *out)
 
     for (int64_t k = 0; k < s->rows; k++)
         largest = fmax(largest, s->t.diagonal[k]);
-    KFE_TRY(kfe_i_rounded_zero(s->problem->gram, largest, &zero));
+    KFE_TRY(kfe_i_gram_rounded_zero(s->problem->gram, largest, &zero));
     *out = largest > 0 && kfe_i_tridiagonal_factor(&s->t, -zero, s->work, s->work + s->rows);
 cleanup:
     return status;

@@ -43,11 +43,13 @@ static void free_state(ridge_state *s)
 {
     kfe_i_gram_free(s->centred);
     kfe_i_gram_keep_free(&s->kept);
-    kfe_i_positive_free(&s->positive);
+    if (s->positive.ctx)
+        kfe_i_positive_free(&s->positive);
     kfe_i_gram_free(s->weighted_sample);
     kfe_i_gram_free(s->sample);
     kfe_i_gram_free(s->made);
-    kfe_i_stand_in_free(&s->stand_in);
+    if (s->stand_in.ctx)
+        kfe_i_stand_in_free(&s->stand_in);
     kfe_i_label_factor_free(&s->labels);
     kfe_i_arena_free(&s->memory);
 }
