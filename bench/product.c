@@ -68,18 +68,17 @@ static double product_seconds(kfe_context *ctx, int64_t rows)
 int main(int argc, char **argv)
 {
     kfe_context *ctx = NULL;
-    int process = 0;
 
     if (argc < 3)
         return 2;
     check(NULL, kfe_context_new(&ctx));
     check(ctx, kfe_context_set_threads(ctx, atoi(argv[2])));
-    if (kfe_launched_processes(&process) > 1)
+    if (kfe_launched_processes() > 1)
         check(ctx, kfe_context_set_cluster(ctx, NULL));
     kfe_i_threads_enter(ctx);
     double seconds = product_seconds(ctx, atoll(argv[1]));
     check(ctx, kfe_context_agree(ctx, KFE_OK));
-    if (process == 0)
+    if (kfe_launched_process() == 0)
         printf("%.6f s\n", seconds);
     kfe_context_free(ctx);
     return 0;

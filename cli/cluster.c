@@ -8,16 +8,12 @@
 
 int cli_cluster_is_launched(void)
 {
-    int process = 0;
-
-    return kfe_launched_processes(&process) > 1;
+    return kfe_launched_processes() > 1;
 }
 
 int cli_cluster_is_follower(void)
 {
-    int process = 0;
-
-    return kfe_launched_processes(&process) > 1 && process > 0;
+    return kfe_launched_process() > 0;
 }
 
 /* Reports go to standard output from many places; here they go nowhere. */

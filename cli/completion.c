@@ -8,10 +8,10 @@
 
 void cli_print_names(FILE *out, const cli_family *family)
 {
-    kfe_entry_info entry;
+    const kfe_entry_info *entry;
 
-    for (int i = 0; family->entry(i, &entry); i++)
-        fprintf(out, "%s%s", i ? " " : "", entry.name);
+    for (int i = 0; (entry = family->entry(i)); i++)
+        fprintf(out, "%s%s", i ? " " : "", entry->name);
 }
 
 void cli_print_command_names(FILE *out)
@@ -24,10 +24,10 @@ void cli_print_command_names(FILE *out)
 
 void cli_print_metrics(FILE *out)
 {
-    kfe_entry_info metric;
+    const kfe_entry_info *metric;
 
-    for (int i = 0; kfe_metric(i, &metric); i++)
-        fprintf(out, "%s%s", i ? " " : "", metric.name);
+    for (int i = 0; (metric = kfe_metric(i)); i++)
+        fprintf(out, "%s%s", i ? " " : "", metric->name);
 }
 
 void cli_print_kernel_params(FILE *out, int kernel, const char *prefix)
@@ -78,13 +78,13 @@ static void print_bash_values(FILE *out, const cli_command *command, cli_source 
 static void print_bash_choice(FILE *out, const cli_command *command, cli_source source)
 {
     const cli_family *family = command->choices[source - CLI_CHOICE].family;
-    kfe_entry_info entry;
+    const kfe_entry_info *entry;
 
     if (!family)
         return;
     fprintf(out, "            case $%s in\n", family->noun);
-    for (int i = 0; family->entry(i, &entry); i++) {
-        fprintf(out, "                %s) flags+='", entry.name);
+    for (int i = 0; (entry = family->entry(i)); i++) {
+        fprintf(out, "                %s) flags+='", entry->name);
         cli_print_flag_names(out, command, source, i);
         fputs("' ;;\n", out);
     }
@@ -104,13 +104,13 @@ static void print_bash_command(FILE *out, const cli_command *command)
 
 static void print_bash_values_of(FILE *out, const cli_command *command)
 {
-    kfe_entry_info entry;
+    const kfe_entry_info *entry;
 
     for (int s = 0; s < CLI_CHOICE; s++)
         print_bash_values(out, command, (cli_source)s, -1);
     for (int c = 0; c < CLI_MOST_CHOICES; c++) {
         const cli_family *family = command->choices[c].family;
-        for (int e = 0; family && family->entry(e, &entry); e++)
+        for (int e = 0; family && (entry = family->entry(e)); e++)
             print_bash_values(out, command, (cli_source)(CLI_CHOICE + c), e);
     }
 }
@@ -134,12 +134,12 @@ static void print_bash_words(FILE *out, const char *pattern, const cli_family *f
 /* "rbf) words='gamma=' ;;" for each kernel with parameters. */
 static void print_bash_kernels(FILE *out)
 {
-    kfe_entry_info kernel;
+    const kfe_entry_info *kernel;
 
-    for (int i = 0; cli_kernels.entry(i, &kernel); i++) {
+    for (int i = 0; (kernel = cli_kernels.entry(i)); i++) {
         if (!cli_kernels.param(i, 0))
             continue;
-        fprintf(out, "            %s) words='", kernel.name);
+        fprintf(out, "            %s) words='", kernel->name);
         cli_print_kernel_params(out, i, "");
         fputs("' ;;\n", out);
     }

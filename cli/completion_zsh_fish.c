@@ -18,13 +18,13 @@ static void each_flag_of(FILE *out, const cli_command *command, cli_source sourc
 
 static void each_flag(FILE *out, const cli_command *command, flag_fn use)
 {
-    kfe_entry_info entry;
+    const kfe_entry_info *entry;
 
     for (int s = 0; s < CLI_CHOICE; s++)
         each_flag_of(out, command, (cli_source)s, -1, use);
     for (int c = 0; c < CLI_MOST_CHOICES; c++) {
         const cli_family *family = command->choices[c].family;
-        for (int e = 0; family && family->entry(e, &entry); e++)
+        for (int e = 0; family && (entry = family->entry(e)); e++)
             each_flag_of(out, command, (cli_source)(CLI_CHOICE + c), e, use);
     }
 }
@@ -64,13 +64,13 @@ static void print_zsh_family(FILE *out, const char *pattern, const cli_family *f
 /* "rbf:*) compadd -S '' -P rbf: -- gamma= ;;": PREFIX is what stands before the cursor. */
 static void print_zsh_kernels(FILE *out)
 {
-    kfe_entry_info kernel;
+    const kfe_entry_info *kernel;
 
     fputs("        -k | --kernel)\n            case $PREFIX in\n", out);
-    for (int i = 0; cli_kernels.entry(i, &kernel); i++) {
+    for (int i = 0; (kernel = cli_kernels.entry(i)); i++) {
         if (!cli_kernels.param(i, 0))
             continue;
-        fprintf(out, "                %s:*) compadd -S '' -P %s: -- ", kernel.name, kernel.name);
+        fprintf(out, "                %s:*) compadd -S '' -P %s: -- ", kernel->name, kernel->name);
         cli_print_kernel_params(out, i, "");
         fputs(" ;;\n", out);
     }
@@ -129,7 +129,7 @@ static void print_quoted(FILE *out, const char *text)
 
 static void print_fish_values(FILE *out, const cli_flag *flag, const char *name)
 {
-    kfe_entry_info kernel;
+    const kfe_entry_info *kernel;
 
     fputs(" -x -a '", out);
     if (strcmp(name, "metrics") == 0)
@@ -140,10 +140,10 @@ static void print_fish_values(FILE *out, const cli_flag *flag, const char *name)
         cli_print_names(out, &cli_learners);
     else if (flag->info.words)
         cli_print_words(out, flag->info.words);
-    for (int i = 0; strcmp(name, "kernel") == 0 && cli_kernels.entry(i, &kernel); i++) {
+    for (int i = 0; strcmp(name, "kernel") == 0 && (kernel = cli_kernels.entry(i)); i++) {
         char prefix[80];
-        snprintf(prefix, sizeof prefix, "%s:", kernel.name);
-        fprintf(out, "%s%s ", i ? " " : "", kernel.name);
+        snprintf(prefix, sizeof prefix, "%s:", kernel->name);
+        fprintf(out, "%s%s ", i ? " " : "", kernel->name);
         cli_print_kernel_params(out, i, prefix);
     }
     fputs("'", out);

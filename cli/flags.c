@@ -19,22 +19,22 @@ const cli_family cli_learners = {"learner", "learners", kfe_learner, kfe_learner
 
 int cli_family_find(const cli_family *family, const char *name)
 {
-    kfe_entry_info info;
+    const kfe_entry_info *info;
     size_t length = strcspn(name, ":");
 
-    for (int i = 0; family->entry(i, &info); i++)
-        if (strlen(info.name) == length && strncmp(info.name, name, length) == 0)
+    for (int i = 0; (info = family->entry(i)); i++)
+        if (strlen(info->name) == length && strncmp(info->name, name, length) == 0)
             return i;
     return -1;
 }
 
 const char *cli_family_suggest(const cli_family *family, const char *name, char *out, size_t size)
 {
-    kfe_entry_info info;
+    const kfe_entry_info *info;
     cli_suggestion suggestion = {NULL, 0};
 
-    for (int i = 0; family->entry(i, &info); i++)
-        cli_suggest(&suggestion, name, info.name);
+    for (int i = 0; (info = family->entry(i)); i++)
+        cli_suggest(&suggestion, name, info->name);
     out[0] = '\0';
     if (suggestion.best)
         snprintf(out, size, " (did you mean %s?)", suggestion.best);
@@ -131,10 +131,10 @@ static void add_words(const char *words, cli_text *out)
 
 static void add_metrics(cli_text *out)
 {
-    kfe_entry_info metric;
+    const kfe_entry_info *metric;
 
-    for (int i = 0; kfe_metric(i, &metric); i++)
-        cli_text_printf(out, "%s%s", i ? ", " : "", metric.name);
+    for (int i = 0; (metric = kfe_metric(i)); i++)
+        cli_text_printf(out, "%s%s", i ? ", " : "", metric->name);
 }
 
 void cli_flag_text(const cli_flag *flag, cli_text *out)
@@ -209,9 +209,8 @@ static int find_in(const cli_command *command, cli_source source, int entry, con
 static int find_in_family(const parser *p, cli_source source, const char *typed, size_t length, cli_flag *out)
 {
     const cli_family *family = family_of(p->command, source);
-    kfe_entry_info info;
 
-    for (int i = 0; family && family->entry(i, &info); i++)
+    for (int i = 0; family && family->entry(i); i++)
         if (find_in(p->command, source, i, typed, length, out))
             return 1;
     return 0;
@@ -258,13 +257,12 @@ static void consider_flags(const parser *p, cli_source source, int entry, const 
 static void suggest_flag(const parser *p, const char *typed)
 {
     near_flag nearest = {0};
-    kfe_entry_info info;
 
     for (int s = 0; s < CLI_SOURCE_COUNT; s++) {
         int entry = cli_entry_of(p->out, (cli_source)s);
         const cli_family *family = family_of(p->command, (cli_source)s);
         consider_flags(p, (cli_source)s, entry, typed, &nearest);
-        for (int i = 0; entry < 0 && family && family->entry(i, &info); i++)
+        for (int i = 0; entry < 0 && family && family->entry(i); i++)
             consider_flags(p, (cli_source)s, i, typed, &nearest);
     }
     if (nearest.suggestion.best)
@@ -287,18 +285,16 @@ static int explain_kernel_param(const parser *p, const char *name, const char *v
 {
     const char *given = cli_value(p->out, "kernel");
     int kernel = given ? cli_family_find(&cli_kernels, given) : cli_family_find(&cli_kernels, "rbf");
-    kfe_entry_info info = {0};
     cli_flag flag;
 
     if (!find_in(p->command, CLI_OWN, -1, "kernel", strlen("kernel"), &flag))
         return 0;
-    for (int i = 0; !kernel_has(kernel, name) && cli_kernels.entry(i, &info); i++)
+    for (int i = 0; !kernel_has(kernel, name) && cli_kernels.entry(i); i++)
         kernel = i;
     if (!kernel_has(kernel, name))
         return 0;
-    cli_kernels.entry(kernel, &info);
-    cli_text_printf(p->problem, "; parameters of a kernel stand after its name: -k %s:%s=%s", info.name, name,
-                    value);
+    cli_text_printf(p->problem, "; parameters of a kernel stand after its name: -k %s:%s=%s",
+                    cli_kernels.entry(kernel)->name, name, value);
     return 1;
 }
 
@@ -454,14 +450,14 @@ static int add_operand(parser *p, const char *operand)
 static int refuse_without_choice(const parser *p, cli_source source, const char *name)
 {
     const cli_choice *choice = &p->command->choices[source - CLI_CHOICE];
-    kfe_entry_info info;
+    const kfe_entry_info *info;
     cli_flag flag;
     const char *separator = "";
 
     cli_text_printf(p->problem, "--%s is a flag of some %ss (", name, choice->family->noun);
-    for (int i = 0; choice->family->entry(i, &info); i++)
+    for (int i = 0; (info = choice->family->entry(i)); i++)
         if (find_in(p->command, source, i, name, strlen(name), &flag)) {
-            cli_text_printf(p->problem, "%s%s", separator, info.name);
+            cli_text_printf(p->problem, "%s%s", separator, info->name);
             separator = ", ";
         }
     cli_text_printf(p->problem, "): choose one with --%s", choice->flag);
@@ -485,12 +481,11 @@ static void list_flags(const parser *p, cli_source source)
 static int refuse_flag_of_other(const parser *p, cli_source source, const char *name)
 {
     const cli_family *family = family_of(p->command, source);
-    kfe_entry_info info = {0};
 
     if (p->out->entries[source - CLI_CHOICE] < 0)
         return refuse_without_choice(p, source, name);
-    family->entry(p->out->entries[source - CLI_CHOICE], &info);
-    cli_text_printf(p->problem, "%s %s has no flag --%s", family->noun, info.name, name);
+    cli_text_printf(p->problem, "%s %s has no flag --%s", family->noun,
+                    family->entry(p->out->entries[source - CLI_CHOICE])->name, name);
     suggest_flag(p, name);
     list_flags(p, source);
     return 0;

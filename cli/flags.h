@@ -19,9 +19,9 @@ typedef struct cli_flag {
 
 /* A table of the library whose entries have parameters. */
 typedef struct cli_family {
-    const char *noun;    /* "method" */
-    const char *listing; /* the command that lists the entries */
-    int (*entry)(int index, kfe_entry_info *out);
+    const char *noun;                          /* "method" */
+    const char *listing;                       /* the command that lists the entries */
+    const kfe_entry_info *(*entry)(int index); /* NULL past the end */
     const kfe_param_info *(*param)(int index, int param);
     kfe_status (*as_json)(kfe_context *ctx, const char *name, char **out);
 } cli_family;

@@ -79,15 +79,15 @@ static void print_flag(FILE *out, const cli_flag *flag)
 static void print_group(FILE *out, const cli_command *command, cli_source source, int entry)
 {
     cli_flag flag;
-    kfe_entry_info info;
+    const kfe_entry_info *info;
 
     if (!cli_flag_at(command, source, entry, 0, &flag))
         return;
     fprintf(out, "\n%s", cli_group_title(command, source));
     if (source >= CLI_CHOICE) {
         const cli_family *family = command->choices[source - CLI_CHOICE].family;
-        family->entry(entry, &info);
-        fprintf(out, " of %s %s", family->noun, info.name);
+        info = family->entry(entry);
+        fprintf(out, " of %s %s", family->noun, info->name);
     }
     fputs(":\n", out);
     for (int row = 0; cli_flag_at(command, source, entry, row, &flag); row++)
@@ -109,15 +109,15 @@ static void print_chooser(FILE *out, const cli_command *command, const char *nam
 
 static void print_members(FILE *out, const cli_command *command, const cli_choice *choice)
 {
-    kfe_entry_info info;
+    const kfe_entry_info *info;
 
     fprintf(out, "\nEach %s has flags of its own; 'kfe %s ", choice->family->noun, command->name);
     print_chooser(out, command, choice->flag);
     fputs("NAME --help' shows them:\n", out);
-    for (int i = 0; choice->family->entry(i, &info); i++) {
+    for (int i = 0; (info = choice->family->entry(i)); i++) {
         cli_text label = {0};
-        cli_text_printf(&label, "  %s", info.name);
-        print_row(out, label.bytes, info.summary);
+        cli_text_printf(&label, "  %s", info->name);
+        print_row(out, label.bytes, info->summary);
         free(label.bytes);
     }
 }

@@ -151,9 +151,9 @@ static kfe_status read_views(cli_session *session, const view_list *views, const
 
 static int is_string_kernel(const char *kernel)
 {
-    kfe_entry_info info;
+    const kfe_entry_info *info = kfe_kernel(cli_family_find(&cli_kernels, kernel));
 
-    return kfe_kernel(cli_family_find(&cli_kernels, kernel), &info) && info.flags & KFE_HAS_STRINGS;
+    return info && info->flags & KFE_HAS_STRINGS;
 }
 
 static void add_listed(cli_text *list, const char *name, size_t length)
@@ -436,7 +436,7 @@ static void print_real_target(const kfe_data *data)
 
 static void print_target(const kfe_data *data)
 {
-    int64_t classes = kfe_data_class_count(data);
+    int64_t classes = kfe_data_classes(data);
 
     if (kfe_data_task(data) == KFE_TASK_NONE)
         fputs(", no labels\n", stderr);

@@ -30,9 +30,10 @@ static const struct {
 };
 enum { TRAIT_COUNT = sizeof traits / sizeof *traits };
 
-static int names_kernel(const kfe_entry_info *entry, int trait)
+/* The default kernel of a method that takes one, for the trait that says so; NULL: nothing to say. */
+static const char *default_kernel(const cli_family *family, int index, int trait)
 {
-    return traits[trait].flag == KFE_HAS_KERNELS && entry->kernel;
+    return family == &cli_methods && traits[trait].flag == KFE_HAS_KERNELS ? kfe_method_kernel(index) : NULL;
 }
 
 /* The length of an initial sequence that is printed as it is (the end of a line, or bold on and off); 0: none. */
@@ -80,10 +81,11 @@ static void print_in_full(const cli_family *family, int index, const kfe_entry_i
     cli_print_wrapped(stdout, title.bytes, 2, 0);
     free(title.bytes);
     printf("  %s\n", entry->formula);
-    for (int i = 0; i < TRAIT_COUNT; i++)
+    for (int i = 0; i < TRAIT_COUNT; i++) {
+        const char *kernel = default_kernel(family, index, i);
         if (entry->flags & traits[i].flag)
-            printf("  - %s%s%s\n", traits[i].text, names_kernel(entry, i) ? ", by default " : "",
-                   names_kernel(entry, i) ? entry->kernel : "");
+            printf("  - %s%s%s\n", traits[i].text, kernel ? ", by default " : "", kernel ? kernel : "");
+    }
     if (family->param(index, 0))
         printf("\nParameters:\n");
     cli_help_params(stdout, family, index);
@@ -109,10 +111,10 @@ static void print_briefly(const cli_family *family, int index, const kfe_entry_i
 
 static void print_entries(const cli_family *family)
 {
-    kfe_entry_info entry;
+    const kfe_entry_info *entry;
 
-    for (int i = 0; family->entry(i, &entry); i++)
-        print_briefly(family, i, &entry);
+    for (int i = 0; (entry = family->entry(i)); i++)
+        print_briefly(family, i, entry);
 }
 
 static kfe_status print_json(cli_session *session, const cli_family *family, const char *name)
@@ -130,15 +132,15 @@ kfe_status cli_print_list(cli_session *session, const cli_family *family, const 
 {
     int index = name ? cli_family_find(family, name) : -1;
     char suggestion[96];
-    kfe_entry_info entry;
+    const kfe_entry_info *entry;
 
-    if (name && (index < 0 || !family->entry(index, &entry)))
+    if (name && (index < 0 || !(entry = family->entry(index))))
         return cli_fail(session, "there is no %s '%s'%s; 'kfe %s' lists them", family->noun, name,
                         cli_family_suggest(family, name, suggestion, sizeof suggestion), family->listing);
     if (session->json)
-        return print_json(session, family, name ? entry.name : NULL);
+        return print_json(session, family, name ? entry->name : NULL);
     if (name)
-        print_in_full(family, index, &entry);
+        print_in_full(family, index, entry);
     else
         print_entries(family);
     return KFE_OK;

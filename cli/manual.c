@@ -86,19 +86,19 @@ static void print_members(FILE *out, const cli_command *command, cli_source sour
 {
     const cli_family *family = command->choices[source - CLI_CHOICE].family;
     cli_text title = {0};
-    kfe_entry_info entry;
+    const kfe_entry_info *entry;
 
     if (!family)
         return;
     cli_text_printf(&title, "%ss", family->noun);
     print_heading(out, title.bytes);
     free(title.bytes);
-    for (int i = 0; family->entry(i, &entry); i++) {
-        print_line(out, ".SS ", entry.name);
-        print_line(out, "", entry.summary);
-        if (entry.formula) {
+    for (int i = 0; (entry = family->entry(i)); i++) {
+        print_line(out, ".SS ", entry->name);
+        print_line(out, "", entry->summary);
+        if (entry->formula) {
             fputs(".PP\n", out);
-            print_line(out, "", entry.formula);
+            print_line(out, "", entry->formula);
         }
         print_group(out, command, source, i);
     }
@@ -107,16 +107,16 @@ static void print_members(FILE *out, const cli_command *command, cli_source sour
 static void print_kernels(FILE *out)
 {
     const kfe_param_info *info;
-    kfe_entry_info entry;
+    const kfe_entry_info *entry;
 
     print_heading(out, "kernels");
     print_line(out, "", "A kernel is written NAME or NAME:KEY=VALUE,KEY=VALUE.");
-    for (int i = 0; kfe_kernel(i, &entry); i++) {
-        print_line(out, ".SS ", entry.name);
-        print_line(out, "", entry.summary);
-        if (entry.formula) {
+    for (int i = 0; (entry = kfe_kernel(i)); i++) {
+        print_line(out, ".SS ", entry->name);
+        print_line(out, "", entry->summary);
+        if (entry->formula) {
             fputs(".PP\n", out);
-            print_line(out, "", entry.formula);
+            print_line(out, "", entry->formula);
         }
         for (int row = 0; (info = kfe_kernel_param(i, row)) != NULL; row++) {
             cli_flag flag = {.info = *info};

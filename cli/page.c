@@ -76,7 +76,7 @@ static kfe_status add_data(cli_session *session, kfe_report *report, const char 
         cli_text_printf(&text, "%s %s: %lld columns", v ? "," : "", kfe_data_view_name(data, v),
                         (long long)kfe_data_cols(data, v));
     if (kfe_data_task(data) == KFE_TASK_CLASSES)
-        cli_text_printf(&text, "; %lld classes", (long long)kfe_data_class_count(data));
+        cli_text_printf(&text, "; %lld classes", (long long)kfe_data_classes(data));
     else
         cli_text_add(&text, kfe_data_task(data) == KFE_TASK_REAL ? "; a real target" : "; no labels");
     status = kfe_report_add_fact(session->ctx, report, name, text.bytes);

@@ -66,15 +66,17 @@ class Library:
 
     def entries(self, family):
         function = getattr(self.library, f"kfe_{family}")
-        info = EntryInfo()
-        index = 0
+        function.restype = ctypes.POINTER(EntryInfo)
+        default_kernel = self.library.kfe_method_kernel
+        default_kernel.restype = ctypes.c_char_p
         found = []
-        while function(index, ctypes.byref(info)):
+        while row := function(len(found)):
+            info = row.contents
+            index = len(found)
             traits = [said for bit, said in self.said.items() if info.flags & bit]
-            if info.kernel:
-                traits.append(f"default kernel: `{text(info.kernel)}`")
+            if family == "method" and default_kernel(index):
+                traits.append(f"default kernel: `{text(default_kernel(index))}`")
             has = lambda name: bool(info.flags & self.bits[name])
             found.append(Entry(text(info.name), text(info.summary), text(info.formula), traits, has("KFE_HAS_KERNELS"),
                                has("KFE_HAS_WEIGHTS"), has("KFE_HAS_REGRESSION"), list(self.params(family, index))))
-            index += 1
         return found

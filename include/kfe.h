@@ -18,6 +18,11 @@
  *  - Strings are UTF-8, and the library copies them. A returned `const char *` belongs to the object and is valid as
  *    long as the object exists.
  *  - Rows are examples. Matrices are row-major doubles.
+ *  - A function that only reads an object cannot fail and takes no context. It returns what it is called after: a number, a
+ *    string, or a pointer to numbers, strings or a struct, which belongs to the object; NULL or 0 means that there is none.
+ *    If the length is not known otherwise, it comes in the last argument. Tables are read by index until NULL.
+ *  - Structs of the library (kfe_entry_info, ...) may get more members at their end. kfe_matrix and kfe_rows, which callers
+ *    make, keep their layout.
  *  - Options are written "key=value,key=value". A comma or backslash inside a value needs a backslash before it; in
  *    keys, - and _ are equivalent.
  */
@@ -133,9 +138,13 @@ typedef struct kfe_device_entry {
     int usable;
     int64_t memory, free_memory; /* bytes; 0: not usable */
 } kfe_device_entry;
-/* The number of entries, the CPU among them, in *count, and the first `most` of them in `entries` (NULL: none wanted). A device
- * that has no plug-in or no driver has an entry that says so. */
-KFE_API kfe_status kfe_devices(kfe_context *ctx, kfe_device_entry *entries, int most, int *count);
+/* Lists the devices, the CPU first. A device that has no plug-in or no driver has an entry that says so. The caller frees
+ * the list. */
+typedef struct kfe_device_list kfe_device_list;
+KFE_API kfe_status kfe_devices(kfe_context *ctx, kfe_device_list **out);
+KFE_API const kfe_device_entry *kfe_device_list_entry(const kfe_device_list *list,
+                                                      int index); /* NULL past the end */
+KFE_API void kfe_device_list_free(kfe_device_list *list);
 
 /* Shares the work of the calls with this context among processes that MPI started (docs/cluster.md). `communicator` is the address of
  * an MPI_Comm (null: leaves); NULL: MPI_COMM_WORLD, started if need be. Every process must make the same calls with the same data and
@@ -143,9 +152,10 @@ KFE_API kfe_status kfe_devices(kfe_context *ctx, kfe_device_entry *entries, int 
  * given, processes on one machine divide its cores and its free memory. Fails with KFE_EUNSUPPORTED if the plug-in libkfe_mpi.so is
  * missing or MPI does not start. */
 KFE_API kfe_status kfe_context_set_cluster(kfe_context *ctx, const void *communicator);
-/* How many processes a launcher of MPI (mpirun, srun) started together with this one, as its environment says, and the number of
- * this one, from 0 on: 1 and 0 without a launcher. Needs no MPI. */
-KFE_API int kfe_launched_processes(int *process);
+/* The number of this process, from 0 on, among those that a launcher of MPI (mpirun, srun) started together, and how many there
+ * are, as the environment says: 0 and 1 without a launcher. Needs no MPI. */
+KFE_API int kfe_launched_process(void);
+KFE_API int kfe_launched_processes(void);
 /* What to set OPENBLAS_CORETYPE to in the environment, before the program starts, because OpenBLAS does not know this processor and is several
  * times slower than it could be; NULL: nothing is to be gained, the variable is set, or the BLAS is another one. */
 KFE_API const char *kfe_blas_advice(void);
@@ -348,12 +358,12 @@ KFE_API int kfe_data_views(const kfe_data *data);
 KFE_API const char *kfe_data_view_name(const kfe_data *data, int view); /* NULL if out of range */
 KFE_API int64_t kfe_data_cols(const kfe_data *data, int view);
 KFE_API int kfe_data_is_sparse(const kfe_data *data, int view);
-/* The compressed sparse rows of a view (see kfe_data_wrap_csr); they belong to the data. Returns 0 and sets NULL if the
- * view is not sparse. */
-KFE_API int kfe_data_csr(const kfe_data *data, int view, const int64_t **row_start, const int32_t **columns,
-                         const double **values);
+/* The compressed sparse rows of a view (see kfe_data_wrap_csr); NULL if the view is not sparse. */
+KFE_API const int64_t *kfe_data_csr_row_start(const kfe_data *data, int view);
+KFE_API const int32_t *kfe_data_csr_columns(const kfe_data *data, int view);
+KFE_API const double *kfe_data_csr_values(const kfe_data *data, int view);
 KFE_API kfe_task kfe_data_task(const kfe_data *data);
-KFE_API int64_t kfe_data_class_count(const kfe_data *data);
+KFE_API int64_t kfe_data_classes(const kfe_data *data);
 KFE_API const char *kfe_data_class_name(const kfe_data *data, int64_t index); /* NULL if out of range */
 KFE_API int64_t kfe_data_class_of(const kfe_data *data, int64_t row);         /* -1 if it has none */
 KFE_API const char *kfe_data_column_name(const kfe_data *data, int view, int64_t col); /* or NULL */
@@ -369,7 +379,6 @@ typedef struct kfe_entry_info {
     const char *summary; /* one line */
     const char *formula; /* kernels: the formula; methods: the paper; generators: the source */
     unsigned flags;      /* KFE_HAS_... */
-    const char *kernel;  /* methods: the default kernel; NULL: the method takes no kernel */
     const char *alias;   /* kernels: another accepted name; NULL: none */
 } kfe_entry_info;
 
@@ -399,14 +408,16 @@ typedef struct kfe_guide_row {
     unsigned flags;    /* KFE_HAS_... of all methods to start with */
 } kfe_guide_row;
 
-/* Methods by goal, row by row. Returns 0 past the end, 1 otherwise. */
-KFE_API int kfe_guide(int index, kfe_guide_row *out);
+/* Methods by goal, row by row; NULL past the end. */
+KFE_API const kfe_guide_row *kfe_guide(int index);
 
-/* Each returns 0 past the end of its table, 1 otherwise. */
-KFE_API int kfe_generator(int index, kfe_entry_info *out);
-KFE_API int kfe_kernel(int index, kfe_entry_info *out);
-KFE_API int kfe_method(int index, kfe_entry_info *out);
-KFE_API int kfe_learner(int index, kfe_entry_info *out);
+/* Each is NULL past the end of its table. */
+KFE_API const kfe_entry_info *kfe_generator(int index);
+KFE_API const kfe_entry_info *kfe_kernel(int index);
+KFE_API const kfe_entry_info *kfe_method(int index);
+KFE_API const kfe_entry_info *kfe_learner(int index);
+/* The kernel that a method uses unless another is given; NULL: the method takes no kernel. */
+KFE_API const char *kfe_method_kernel(int index);
 /* The parameters of one entry, row by row; NULL past the end of either table. */
 KFE_API const kfe_param_info *kfe_generator_param(int index, int param);
 KFE_API const kfe_param_info *kfe_kernel_param(int index, int param);
@@ -682,16 +693,16 @@ KFE_API const char *kfe_model_view_name(const kfe_model *model, int view); /* NU
 KFE_API int64_t kfe_model_cols(const kfe_model *model, int view);
 /* The number of columns of a view's data before its categories are encoded. */
 KFE_API int64_t kfe_model_source_cols(const kfe_model *model, int view);
-/* The sorted categories of a column, numbered from 0 before encoding; they belong to the model. Returns their number; 0
- * and *out = NULL if the column does not exist or is not encoded. */
-KFE_API int64_t kfe_model_categories(const kfe_model *model, int view, int64_t column,
-                                     const char *const **out);
-/* Of a model whose views are columns of one table (kfe_data_divide): the number of columns of that table, and the view of each,
- * -1 for none, which belong to the model. 0, and NULL, for other models. */
-KFE_API int64_t kfe_model_division(const kfe_model *model, const int32_t **view_of);
-/* The scaling of a view's columns, (x - shift) * factor: kfe_model_cols numbers each, which belong to the model. NULL:
- * nothing is subtracted or multiplied. Returns 0 if `view` is out of range, otherwise 1. */
-KFE_API int kfe_model_scaling(const kfe_model *model, int view, const double **shift, const double **factor);
+/* The sorted categories of a column, numbered from 0 before encoding; NULL if the column does not exist or is not encoded. */
+KFE_API const char *const *kfe_model_categories(const kfe_model *model, int view, int64_t column,
+                                                int64_t *count);
+/* Of a model whose views are columns of one table (kfe_data_divide): the view of each of the *count columns of that table, -1
+ * for none. NULL for other models. */
+KFE_API const int32_t *kfe_model_division(const kfe_model *model, int64_t *count);
+/* The scaling of a view's columns, (x - shift) * factor: kfe_model_cols numbers each. NULL: nothing is subtracted or
+ * multiplied. */
+KFE_API const double *kfe_model_shift(const kfe_model *model, int view);
+KFE_API const double *kfe_model_factor(const kfe_model *model, int view);
 /* The column of the label in the training file, from 1; 0 if the label was not a column of a table. */
 KFE_API int64_t kfe_model_label_column(const kfe_model *model);
 /* Nonzero if the view contains strings: read its data with content=strings. */
@@ -700,7 +711,7 @@ KFE_API int64_t kfe_model_kernels(const kfe_model *model); /* 0 for models witho
 /* A kernel with all its numbers, such as "rbf:gamma=0.25". Methods that learn weights keep only kernels with a positive
  * weight. KFE_EINVAL if the index is out of range. The caller frees the string with kfe_string_free. */
 KFE_API kfe_status kfe_model_kernel(kfe_context *ctx, const kfe_model *model, int64_t index, char **out);
-KFE_API int64_t kfe_model_class_count(const kfe_model *model);
+KFE_API int64_t kfe_model_classes(const kfe_model *model);
 KFE_API const char *kfe_model_class_name(const kfe_model *model, int64_t index);
 KFE_API const char *kfe_model_column_name(const kfe_model *model, int view, int64_t col); /* or NULL */
 /* The matrix A of features(x) = Aᵀκ(S, x) − offset or, if the support size is 0, W of Wᵀx − offset: *rows × kfe_model_dim.
@@ -719,11 +730,12 @@ typedef struct kfe_part_info {
     const double *projection; /* cols × dim; NULL: the columns themselves are compared */
     const double *gating; /* cols × gate dimension: the part's rows of T; NULL: the gate does not use it */
 } kfe_part_info;
-/* Returns 0 past the end and for models that are not localized. */
-KFE_API int kfe_model_part(const kfe_model *model, int index, kfe_part_info *out);
-/* The gate softmax(Vᵀz + v₀): V (dimension × parts; NULL: the identity) and v₀ (parts). Returns the dimension; 0 for
- * models that are not localized. */
-KFE_API int64_t kfe_model_gate(const kfe_model *model, const double **weights, const double **offset);
+/* NULL past the end and for models that are not localized. */
+KFE_API const kfe_part_info *kfe_model_part(const kfe_model *model, int index);
+/* The gate softmax(Vᵀz + v₀): V, *dim × parts (NULL: the identity), and v₀, one number per part. For models that are not
+ * localized both are NULL and *dim is 0. */
+KFE_API const double *kfe_model_gate_weights(const kfe_model *model, int64_t *dim);
+KFE_API const double *kfe_model_gate_offset(const kfe_model *model);
 
 /* Numbers that the fit recorded, such as "eigenvalues" or "kernel-evaluations" (an underscore also works for a dash);
  * NULL if there is no such record. */
@@ -778,9 +790,9 @@ KFE_API kfe_status kfe_explanation_write(kfe_context *ctx, const kfe_explanation
 
 /* ---- metrics ---------------------------------------------------------------------------------- */
 
-/* The metrics of predictions; 0 past the end. `flags`: KFE_HAS_REGRESSION for real targets;
+/* The metrics of predictions; NULL past the end. `flags`: KFE_HAS_REGRESSION for real targets;
  * `formula`: "larger is better" or "smaller is better". */
-KFE_API int kfe_metric(int index, kfe_entry_info *out);
+KFE_API const kfe_entry_info *kfe_metric(int index);
 /* Computes one metric of predicted classes, which are numbers 0 … classes−1. Scores (rows × classes; higher scores mean
  * more likely; for log-loss and brier probabilities, or scores whose softmax is taken) may be NULL for metrics that do not need them, and `predicted` for those that need scores. `positive` is
  * the positive class of two. For ovr-error a positive score means "in this class"; without scores it uses the predicted
@@ -895,8 +907,8 @@ KFE_API const kfe_param_info *kfe_tune_option(int index); /* NULL past the end *
 /* What figures are drawn from: a model, data, and the JSON of a search. */
 typedef struct kfe_report kfe_report;
 
-/* The kinds of figures, in the order of a report; 0 past the end. `formula`: what the figure needs. */
-KFE_API int kfe_figure(int index, kfe_entry_info *out);
+/* The kinds of figures, in the order of a report; NULL past the end. `formula`: what the figure needs. */
+KFE_API const kfe_entry_info *kfe_figure(int index);
 /* Options: kfe_report_option, such as "x=1,y=3" for the axes of a scatter plot. */
 KFE_API kfe_status kfe_report_new(kfe_context *ctx, const char *options, kfe_report **out);
 KFE_API const kfe_param_info *kfe_report_option(int index); /* NULL past the end */

@@ -72,19 +72,19 @@ cleanup:
 
 static kfe_status add_all(comparison *c)
 {
-    kfe_entry_info method;
+    const kfe_entry_info *method;
     kfe_status status = KFE_OK;
 
-    for (int i = 0; kfe_method(i, &method); i++) {
+    for (int i = 0; (method = kfe_method(i)); i++) {
         kfe_misfit misfit = KFE_FITS;
         kfe_spec *spec = NULL;
-        status = make_spec(c, method.name, &spec, &misfit);
+        status = make_spec(c, method->name, &spec, &misfit);
         if (status == KFE_OK && misfit == KFE_FITS && kfe_spec_predicts(spec)) {
             add_spec(c, spec);
             continue;
         }
         if (status == KFE_OK)
-            skip(c, method.name, misfit == KFE_FITS ? "needs --learner" : kfe_misfit_text(misfit));
+            skip(c, method->name, misfit == KFE_FITS ? "needs --learner" : kfe_misfit_text(misfit));
         kfe_spec_free(spec);
         CLI_TRY(status);
     }

@@ -44,24 +44,23 @@ static void print_json_row(const kfe_device_entry *device, int last)
 
 static kfe_status run(cli_session *session)
 {
-    enum { MOST = 64 };
     kfe_status status = cli_check_operands(session, 0, 0, "no operands");
-    kfe_device_entry entries[MOST];
-    int count = 0;
+    kfe_device_list *list = NULL;
+    const kfe_device_entry *device;
 
     CLI_TRY(status);
-    CLI_TRY(kfe_devices(session->ctx, entries, MOST, &count));
-    count = count < MOST ? count : MOST;
+    CLI_TRY(kfe_devices(session->ctx, &list));
     if (session->json)
         fputs("[\n", stdout);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; (device = kfe_device_list_entry(list, i)); i++)
         if (session->json)
-            print_json_row(&entries[i], i == count - 1);
+            print_json_row(device, !kfe_device_list_entry(list, i + 1));
         else
-            print_row(&entries[i]);
+            print_row(device);
     if (session->json)
         fputs("]\n", stdout);
 cleanup:
+    kfe_device_list_free(list);
     return status;
 }
 

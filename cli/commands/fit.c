@@ -31,19 +31,18 @@ static kfe_status print_json(cli_session *session, const kfe_model *model)
  * may be data. (LIBSVM files have the label first.) */
 static void explain_unused_target(const cli_session *session, const kfe_data *train, const kfe_model *model)
 {
-    kfe_entry_info method = {0};
+    const kfe_entry_info *method = kfe_method(cli_family_find(&cli_methods, kfe_model_method(model)));
     int64_t column = kfe_model_label_column(model);
     int last = kfe_model_views(model) - 1;
 
-    kfe_method(cli_family_find(&cli_methods, kfe_model_method(model)), &method);
-    if (method.flags & KFE_HAS_SUPERVISION || cli_value(&session->arguments, "learner") ||
+    if (!method || method->flags & KFE_HAS_SUPERVISION || cli_value(&session->arguments, "learner") ||
         cli_option_given(&session->arguments, CLI_READING, "label") ||
         kfe_data_task(train) == KFE_TASK_NONE || column != kfe_model_cols(model, last) + 1)
         return;
     fprintf(
         stderr,
         "column %lld, the last, was taken as the target, which %s does not use; --label none makes it data\n",
-        (long long)column, method.name);
+        (long long)column, method->name);
 }
 
 /* Prints a kernel such as rbf:gamma=0.0641674, with six digits of each number. */
@@ -187,7 +186,7 @@ static kfe_status check_stream_flags(cli_session *session)
 static kfe_status print_stream_summary(const cli_session *session, const kfe_model *model, int64_t rows,
                                        double seconds)
 {
-    int64_t classes = kfe_model_class_count(model);
+    int64_t classes = kfe_model_classes(model);
     int files = session->arguments.operand_count;
 
     fprintf(stderr, "%lld examples from ", (long long)rows);

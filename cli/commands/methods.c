@@ -9,16 +9,16 @@ enum { INDENT = 4 };
 
 static void print_guide(void)
 {
-    kfe_guide_row row;
+    const kfe_guide_row *row;
 
     puts("Which method? By goal:");
-    for (int i = 0; kfe_guide(i, &row); i++) {
+    for (int i = 0; (row = kfe_guide(i)); i++) {
         cli_text advice = {0};
         printf("\n");
-        cli_print_wrapped(stdout, row.goal, 0, 0);
-        cli_text_printf(&advice, "start with: %s", row.start);
-        if (row.then[0])
-            cli_text_printf(&advice, "\nthen: %s", row.then);
+        cli_print_wrapped(stdout, row->goal, 0, 0);
+        cli_text_printf(&advice, "start with: %s", row->start);
+        if (row->then[0])
+            cli_text_printf(&advice, "\nthen: %s", row->then);
         printf("%*s", INDENT, "");
         cli_print_wrapped(stdout, advice.bytes, INDENT, INDENT);
         free(advice.bytes);

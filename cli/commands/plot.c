@@ -11,10 +11,10 @@
 
 static void print_figures(void)
 {
-    kfe_entry_info figure;
+    const kfe_entry_info *figure;
 
-    for (int i = 0; kfe_figure(i, &figure); i++)
-        printf("%-21s%s\n%-21sneeds %s\n", figure.name, figure.summary, "", figure.formula);
+    for (int i = 0; (figure = kfe_figure(i)); i++)
+        printf("%-21s%s\n%-21sneeds %s\n", figure->name, figure->summary, "", figure->formula);
 }
 
 /* What the format flag says, or else the extension of the output. */
@@ -44,20 +44,20 @@ static kfe_status choose_format(cli_session *session, const char **out)
 static kfe_status check_arguments(cli_session *session, const char **format)
 {
     const cli_arguments *arguments = &session->arguments;
-    kfe_entry_info figure;
+    const kfe_entry_info *figure;
     cli_suggestion suggestion = {NULL, 0};
 
     if (arguments->operand_count < 2)
         return cli_check_operands(session, 2, 2, "the name of a figure, and a model or results");
-    for (int i = 0; kfe_figure(i, &figure); i++) {
-        if (strcmp(figure.name, arguments->operands[0]) == 0) {
+    for (int i = 0; (figure = kfe_figure(i)); i++) {
+        if (strcmp(figure->name, arguments->operands[0]) == 0) {
             if (!cli_value(arguments, "output"))
                 return cli_fail(session,
                                 "plot needs to know where the figure goes: -o FILE, such as -o %s.svg",
-                                figure.name);
+                                figure->name);
             return choose_format(session, format);
         }
-        cli_suggest(&suggestion, arguments->operands[0], figure.name);
+        cli_suggest(&suggestion, arguments->operands[0], figure->name);
     }
     return cli_fail(session, "there is no figure '%s'%s%s%s; 'kfe plot --list' lists them",
                     arguments->operands[0], suggestion.best ? " (did you mean " : "",

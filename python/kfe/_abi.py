@@ -16,8 +16,7 @@ class ParamInfo(Structure):
 
 
 class EntryInfo(Structure):
-    _fields_ = [("name", c_char_p), ("summary", c_char_p), ("formula", c_char_p), ("flags", c_uint),
-                ("kernel", c_char_p), ("alias", c_char_p)]
+    _fields_ = [("name", c_char_p), ("summary", c_char_p), ("formula", c_char_p), ("flags", c_uint), ("alias", c_char_p)]
 
 
 class PartInfo(Structure):
@@ -53,7 +52,7 @@ OUT = POINTER(c_void_p)
 MATRIX = POINTER(Matrix)
 PARAM = POINTER(ParamInfo)
 COUNT = POINTER(c_int64)
-TABLE = (c_int, c_int, POINTER(EntryInfo))
+TABLE = (POINTER(EntryInfo), c_int)
 PARAMS = (PARAM, c_int, c_int)
 OPTIONS = (PARAM, c_int)
 
@@ -83,10 +82,12 @@ PROTOTYPES = {
     "kfe_context_set_cluster": (c_int, c_void_p, c_void_p),
     "kfe_context_process": (c_int, c_void_p),
     "kfe_context_processes": (c_int, c_void_p),
-    "kfe_launched_processes": (c_int, POINTER(c_int)),
+    "kfe_launched_processes": (c_int,),
     "kfe_blas_advice": (c_char_p,),
     "kfe_context_agree": (c_int, c_void_p, c_int),
-    "kfe_devices": (c_int, c_void_p, POINTER(DeviceEntry), c_int, POINTER(c_int)),
+    "kfe_devices": (c_int, c_void_p, OUT),
+    "kfe_device_list_entry": (POINTER(DeviceEntry), c_void_p, c_int),
+    "kfe_device_list_free": (None, c_void_p),
     "kfe_context_on_log": (None, c_void_p, LOG_FN, c_void_p),
     "kfe_context_on_progress": (None, c_void_p, PROGRESS_FN, c_void_p),
     "kfe_context_on_cancel": (None, c_void_p, CANCEL_FN, c_void_p),
@@ -107,9 +108,11 @@ PROTOTYPES = {
     "kfe_data_rows": (c_int64, c_void_p),
     "kfe_data_cols": (c_int64, c_void_p, c_int),
     "kfe_data_is_sparse": (c_int, c_void_p, c_int),
-    "kfe_data_csr": (c_int, c_void_p, c_int, OUT, OUT, OUT),
+    "kfe_data_csr_row_start": (c_void_p, c_void_p, c_int),
+    "kfe_data_csr_columns": (c_void_p, c_void_p, c_int),
+    "kfe_data_csr_values": (c_void_p, c_void_p, c_int),
     "kfe_data_task": (c_int, c_void_p),
-    "kfe_data_class_count": (c_int64, c_void_p),
+    "kfe_data_classes": (c_int64, c_void_p),
     "kfe_data_class_name": (c_char_p, c_void_p, c_int64),
     "kfe_data_class_of": (c_int64, c_void_p, c_int64),
     "kfe_data_column_name": (c_char_p, c_void_p, c_int, c_int64),
@@ -121,6 +124,7 @@ PROTOTYPES = {
     "kfe_learner": TABLE,
     "kfe_generator_param": PARAMS,
     "kfe_kernel_param": PARAMS,
+    "kfe_method_kernel": (c_char_p, c_int),
     "kfe_method_param": PARAMS,
     "kfe_learner_param": PARAMS,
     "kfe_fit_option": OPTIONS,
@@ -170,16 +174,18 @@ PROTOTYPES = {
     "kfe_model_views": (c_int, c_void_p),
     "kfe_model_cols": (c_int64, c_void_p, c_int),
     "kfe_model_source_cols": (c_int64, c_void_p, c_int),
-    "kfe_model_scaling": (c_int, c_void_p, c_int, OUT, OUT),
+    "kfe_model_shift": (c_void_p, c_void_p, c_int),
+    "kfe_model_factor": (c_void_p, c_void_p, c_int),
     "kfe_model_takes_strings": (c_int, c_void_p, c_int),
-    "kfe_model_class_count": (c_int64, c_void_p),
+    "kfe_model_classes": (c_int64, c_void_p),
     "kfe_model_class_name": (c_char_p, c_void_p, c_int64),
     "kfe_model_column_name": (c_char_p, c_void_p, c_int, c_int64),
     "kfe_model_coefficients": (c_void_p, c_void_p, COUNT),
     "kfe_model_offset": (c_void_p, c_void_p),
     "kfe_model_support_index": (c_void_p, c_void_p),
-    "kfe_model_part": (c_int, c_void_p, c_int, POINTER(PartInfo)),
-    "kfe_model_gate": (c_int64, c_void_p, OUT, OUT),
+    "kfe_model_part": (POINTER(PartInfo), c_void_p, c_int),
+    "kfe_model_gate_weights": (c_void_p, c_void_p, COUNT),
+    "kfe_model_gate_offset": (c_void_p, c_void_p),
     "kfe_model_record": (c_void_p, c_void_p, c_char_p, COUNT),
     "kfe_model_record_name": (c_char_p, c_void_p, c_int64),
     "kfe_model_describe": (c_int, c_void_p, c_void_p, c_int, OUT),

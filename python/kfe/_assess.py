@@ -48,11 +48,9 @@ class Problem(NamedTuple):
 
 
 def larger_is_better(metric: str) -> bool:
-    info, index = tables.EntryInfo(), 0
-    while lib.kfe_metric(index, byref(info)):
+    for info in tables.table_rows(lib.kfe_metric):
         if info.name.decode() == metric:
             return info.formula.decode().startswith("larger")
-        index += 1
     raise ValueError(f"there is no metric {metric!r}")
 
 

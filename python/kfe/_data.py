@@ -107,18 +107,17 @@ class Data:
 
     def _csr(self, rows: int, cols: int) -> Any:
         from scipy.sparse import csr_matrix
-        starts, columns, values = c_void_p(), c_void_p(), c_void_p()
-        lib.kfe_data_csr(self.pointer, 0, byref(starts), byref(columns), byref(values))
-        indptr = view(starts.value, (rows + 1,), self, "<i8").copy()
+        indptr = view(lib.kfe_data_csr_row_start(self.pointer, 0), (rows + 1,), self, "<i8").copy()
         entries = (int(indptr[-1]),)
-        parts = (view(values.value, entries, self).copy(), view(columns.value, entries, self, "<i4").copy(), indptr)
+        parts = (view(lib.kfe_data_csr_values(self.pointer, 0), entries, self).copy(),
+                 view(lib.kfe_data_csr_columns(self.pointer, 0), entries, self, "<i4").copy(), indptr)
         return csr_matrix(parts, shape=(rows, cols))
 
     def _target(self, rows: int) -> np.ndarray | None:
         task = lib.kfe_data_task(self.pointer)
         if task == TASK_CLASSES:
             names = [lib.kfe_data_class_name(self.pointer, k).decode()
-                     for k in range(lib.kfe_data_class_count(self.pointer))]
+                     for k in range(lib.kfe_data_classes(self.pointer))]
             codes = np.fromiter((lib.kfe_data_class_of(self.pointer, i) for i in range(rows)), np.int64, rows)
             return class_labels(names)[codes]
         if task == TASK_REAL:

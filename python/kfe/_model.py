@@ -155,7 +155,7 @@ class Model:
     @property
     def class_names(self) -> list[str]:
         return [lib.kfe_model_class_name(self.pointer, k).decode()
-                for k in range(lib.kfe_model_class_count(self.pointer))]
+                for k in range(lib.kfe_model_classes(self.pointer))]
 
     @property
     def view_columns(self) -> list[int]:
@@ -190,28 +190,27 @@ class Model:
 
     def scaling(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """The numbers that scaling subtracts from the columns of a view, and those by which it divides them."""
-        shift, factor, cols = c_void_p(), c_void_p(), (self.view_columns[number],)
-        lib.kfe_model_scaling(self.pointer, number, byref(shift), byref(factor))
-        return (view(shift.value, cols, self) if shift else np.zeros(cols),
-                1 / view(factor.value, cols, self) if factor else np.ones(cols))
+        cols = (self.view_columns[number],)
+        shift, factor = lib.kfe_model_shift(self.pointer, number), lib.kfe_model_factor(self.pointer, number)
+        return (view(shift, cols, self) if shift else np.zeros(cols),
+                1 / view(factor, cols, self) if factor else np.ones(cols))
 
     def part_matrix(self, address: int | None, rows: int, cols: int) -> np.ndarray | None:
         return view(address, (rows, cols), self) if address else None
 
     def parts(self) -> list[PartInfo]:
         """The parts of a localized model; an empty list for other models."""
-        found, info = [], PartInfo()
-        while lib.kfe_model_part(self.pointer, len(found), byref(info)):
-            found.append(info)
-            info = PartInfo()
+        found = []
+        while part := lib.kfe_model_part(self.pointer, len(found)):
+            found.append(part.contents)
         return found
 
     def gate(self) -> tuple[np.ndarray, np.ndarray]:
         """V and v₀ of a localized model's gate."""
-        weights, offset, count = c_void_p(), c_void_p(), len(self.parts())
-        dim = lib.kfe_model_gate(self.pointer, byref(weights), byref(offset))
-        V = view(weights.value, (dim, count), self) if weights else np.eye(count)
-        return V, view(offset.value, (count,), self)
+        dim, count = c_int64(), len(self.parts())
+        weights = lib.kfe_model_gate_weights(self.pointer, byref(dim))
+        V = view(weights, (dim.value, count), self) if weights else np.eye(count)
+        return V, view(lib.kfe_model_gate_offset(self.pointer), (count,), self)
 
     def records(self) -> dict[str, np.ndarray]:
         """All records of the fit, by the library's names."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from . import _tables as tables
 from ._context import Context
-from ._lib import EntryInfo, lib, shown
+from ._lib import lib, shown
 from ._spec import options_text
 
 
@@ -26,10 +26,7 @@ def figures() -> dict[str, str]:
     figures : dict
         Names as `kfe plot` takes them, and what each shows.
     """
-    found, info = {}, EntryInfo()
-    while lib.kfe_figure(len(found), byref(info)):
-        found[info.name.decode()] = info.summary.decode()
-    return found
+    return {info.name.decode(): info.summary.decode() for info in tables.table_rows(lib.kfe_figure)}
 
 
 def _results_text(results: Mapping[str, Any]) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from ctypes import byref, c_char_p, c_int, c_void_p
+from ctypes import byref, c_char_p, c_void_p
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from ._data import Data, wrap
 from ._kernels import entry_of, kernel_text
 from ._lib import lib
 from ._tables import (GENERATORS, KERNEL_ENTRIES, LEARNERS, METHODS, STRINGS, Entry, class_name,
-                      options_text)
+                      options_text, table_rows)
 
 
 def generate(name: str, random_state: int | None = None, **options: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -148,12 +148,14 @@ def devices() -> list[dict[str, Any]]:
     >>> kfe.devices()[0]["name"]
     'cpu'
     """
-    from ._abi import DeviceEntry
-    context, count, entries = Context(), c_int(), (DeviceEntry * 64)()
-    context.call(lib.kfe_devices, entries, len(entries), byref(count))
-    return [{"name": entry.name.decode(), "description": entry.description.decode(errors="replace"),
-             "usable": bool(entry.usable), "memory": entry.memory, "free_memory": entry.free_memory}
-            for entry in entries[:count.value]]
+    context, devices = Context(), c_void_p()
+    context.call(lib.kfe_devices, byref(devices))
+    try:
+        return [{"name": entry.name.decode(), "description": entry.description.decode(errors="replace"),
+                 "usable": bool(entry.usable), "memory": entry.memory, "free_memory": entry.free_memory}
+                for entry in table_rows(lambda index: lib.kfe_device_list_entry(devices, index))]
+    finally:
+        lib.kfe_device_list_free(devices)
 
 
 def methods() -> list[dict[str, Any]]:

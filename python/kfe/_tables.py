@@ -7,7 +7,6 @@ trailing underscore (``max-iter`` is ``max_iter``, ``lambda`` is ``lambda_``).
 from __future__ import annotations
 
 import keyword
-from ctypes import byref
 from typing import Any, Iterator, NamedTuple
 
 from ._lib import EntryInfo, ParamInfo, lib
@@ -126,14 +125,21 @@ def option_rows(get) -> Iterator[Param]:
         index += 1
 
 
-def _entries(table, params) -> dict[str, Entry]:
-    entries, info, index = {}, EntryInfo(), 0
-    while table(index, byref(info)):
+def table_rows(table) -> Iterator[EntryInfo]:
+    """The entries of one of the library's tables."""
+    index = 0
+    while row := table(index):
+        yield row.contents
+        index += 1
+
+
+def _entries(table, params, kernel=lambda index: None) -> dict[str, Entry]:
+    entries = {}
+    for index, info in enumerate(table_rows(table)):
         rows = tuple(option_rows(lambda row, entry=index: params(entry, row)))
         entry = Entry(info.name.decode(), info.summary.decode(), info.formula.decode(), info.flags, rows,
-                      *(text.decode() if text else None for text in (info.kernel, info.alias)))
+                      *(text.decode() if text else None for text in (kernel(index), info.alias)))
         entries[entry.name] = entry
-        index += 1
     return entries
 
 
@@ -143,7 +149,7 @@ def find_kernel(name: str) -> Entry | None:
     return KERNEL_ENTRIES.get(name) or next(named, None)
 
 
-METHODS = _entries(lib.kfe_method, lib.kfe_method_param)
+METHODS = _entries(lib.kfe_method, lib.kfe_method_param, lib.kfe_method_kernel)
 KERNEL_ENTRIES = _entries(lib.kfe_kernel, lib.kfe_kernel_param)
 LEARNERS = _entries(lib.kfe_learner, lib.kfe_learner_param)
 GENERATORS = _entries(lib.kfe_generator, lib.kfe_generator_param)

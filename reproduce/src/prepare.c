@@ -111,7 +111,7 @@ static int64_t choose_rows(const kfe_data *data, uint64_t seed, int64_t *left, i
 static kfe_status sample_classes(kfe_context *ctx, int64_t count, kfe_data **data)
 {
     kfe_status status = KFE_OK;
-    int64_t classes = kfe_data_class_count(*data);
+    int64_t classes = kfe_data_classes(*data);
     void *counts = NULL;
     void *memory = NULL;
 

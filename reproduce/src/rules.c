@@ -122,10 +122,10 @@ cleanup:
 
 static int is_metric(const char *name)
 {
-    kfe_entry_info info;
+    const kfe_entry_info *info;
 
-    for (int i = 0; kfe_metric(i, &info); i++)
-        if (strcmp(info.name, name) == 0)
+    for (int i = 0; (info = kfe_metric(i)); i++)
+        if (strcmp(info->name, name) == 0)
             return 1;
     return 0;
 }
@@ -278,13 +278,13 @@ cleanup:
 static kfe_status check_generator(const rep_plan *plan, const json_t *row)
 {
     const char *name = rep_string(row, "generate");
-    kfe_entry_info info;
+    const kfe_entry_info *info;
     char where[160];
 
     if (!name)
         return KFE_OK;
-    for (int i = 0; kfe_generator(i, &info); i++)
-        if (strcmp(info.name, name) == 0)
+    for (int i = 0; (info = kfe_generator(i)); i++)
+        if (strcmp(info->name, name) == 0)
             return KFE_OK;
     snprintf(where, sizeof where, "row %s", rep_string(row, "name"));
     return rep_plan_fail(plan, where, "\"generate\": there is no generator '%s'", name);
@@ -305,11 +305,11 @@ static kfe_status check_changes(const rep_place *place, const char *where)
 
 static int method_predicts(const char *name)
 {
-    kfe_entry_info info;
+    const kfe_entry_info *info;
 
-    for (int i = 0; kfe_method(i, &info); i++)
-        if (strcmp(info.name, name) == 0)
-            return (info.flags & KFE_HAS_PREDICTOR) != 0;
+    for (int i = 0; (info = kfe_method(i)); i++)
+        if (strcmp(info->name, name) == 0)
+            return (info->flags & KFE_HAS_PREDICTOR) != 0;
     return 0;
 }
 

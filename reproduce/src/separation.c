@@ -44,7 +44,7 @@ static int64_t nearest_other(const kfe_matrix *features, int64_t i)
 static void find_means(const kfe_data *data, const kfe_matrix *features, const int64_t *sizes, double *means)
 {
     int64_t cols = features->cols;
-    double *overall = means + kfe_data_class_count(data) * cols;
+    double *overall = means + kfe_data_classes(data) * cols;
 
     for (int64_t i = 0; i < features->rows; i++) {
         int64_t g = kfe_data_class_of(data, i);
@@ -59,7 +59,7 @@ static void find_means(const kfe_data *data, const kfe_matrix *features, const i
 static double scatter_ratio(const kfe_data *data, const kfe_matrix *features, const double *means)
 {
     int64_t cols = features->cols;
-    const double *overall = means + kfe_data_class_count(data) * cols;
+    const double *overall = means + kfe_data_classes(data) * cols;
     double between = 0;
     double within = 0;
 
@@ -91,7 +91,7 @@ kfe_status rep_separation_measure(kfe_context *ctx, const kfe_data *data, const 
                                   rep_separation *out)
 {
     kfe_status status = KFE_OK;
-    size_t classes = (size_t)kfe_data_class_count(data);
+    size_t classes = (size_t)kfe_data_classes(data);
     void *sizes = NULL;
     void *means = NULL;
 

@@ -105,8 +105,7 @@ static void leave(kfe_context *ctx)
 /* Whether MPI sees what the launcher started. */
 static kfe_status check_launcher(kfe_context *ctx)
 {
-    int process = 0;
-    int launched = kfe_launched_processes(&process);
+    int launched = kfe_launched_processes();
 
     if (launched == 1 || ctx->cluster->info.processes > 1)
         return KFE_OK;

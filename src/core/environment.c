@@ -95,16 +95,24 @@ static const launcher launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_R
                                      {"PMI_SIZE", "PMI_RANK"},
                                      {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
 
-int kfe_launched_processes(int *process)
+/* A number that the launcher of more than one process has set; `alone` without such a launcher. */
+static int launched(int wants_process, int alone)
 {
-    *process = 0;
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
         const char *size = getenv(launchers[i].size);
-        const char *own = getenv(launchers[i].process);
-        if (size && own && atoi(size) > 1) {
-            *process = atoi(own);
-            return atoi(size);
-        }
+        const char *process = getenv(launchers[i].process);
+        if (size && process && atoi(size) > 1)
+            return atoi(wants_process ? process : size);
     }
-    return 1;
+    return alone;
+}
+
+int kfe_launched_process(void)
+{
+    return launched(1, 0);
+}
+
+int kfe_launched_processes(void)
+{
+    return launched(0, 1);
 }

@@ -314,16 +314,19 @@ int kfe_data_is_sparse(const kfe_data *data, int view)
     return found && found->table.kind == KFE_TABLE_CSR;
 }
 
-int kfe_data_csr(const kfe_data *data, int view, const int64_t **row_start, const int32_t **columns,
-                 const double **values)
+const int64_t *kfe_data_csr_row_start(const kfe_data *data, int view)
 {
-    int sparse = kfe_data_is_sparse(data, view);
-    const kfe_i_view *found = view_at(data, view);
+    return kfe_data_is_sparse(data, view) ? view_at(data, view)->table.row_start : NULL;
+}
 
-    *row_start = sparse ? found->table.row_start : NULL;
-    *columns = sparse ? found->table.columns : NULL;
-    *values = sparse ? found->table.values : NULL;
-    return sparse;
+const int32_t *kfe_data_csr_columns(const kfe_data *data, int view)
+{
+    return kfe_data_is_sparse(data, view) ? view_at(data, view)->table.columns : NULL;
+}
+
+const double *kfe_data_csr_values(const kfe_data *data, int view)
+{
+    return kfe_data_is_sparse(data, view) ? view_at(data, view)->table.values : NULL;
 }
 
 kfe_task kfe_data_task(const kfe_data *data)
@@ -331,14 +334,14 @@ kfe_task kfe_data_task(const kfe_data *data)
     return data->target.task;
 }
 
-int64_t kfe_data_class_count(const kfe_data *data)
+int64_t kfe_data_classes(const kfe_data *data)
 {
     return data->target.task == KFE_TASK_CLASSES ? data->target.class_count : 0;
 }
 
 const char *kfe_data_class_name(const kfe_data *data, int64_t index)
 {
-    return index >= 0 && index < kfe_data_class_count(data) ? data->target.names[index] : NULL;
+    return index >= 0 && index < kfe_data_classes(data) ? data->target.names[index] : NULL;
 }
 
 int64_t kfe_data_class_of(const kfe_data *data, int64_t row)

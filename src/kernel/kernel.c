@@ -29,19 +29,10 @@ const kfe_i_kernel_def *kfe_i_kernel_def_at(int index)
     return index >= 0 && (size_t)index < sizeof kernels / sizeof *kernels ? kernels[index] : NULL;
 }
 
-int kfe_kernel(int index, kfe_entry_info *out)
+const kfe_entry_info *kfe_kernel(int index)
 {
-    const kfe_i_kernel_def *def = kfe_i_kernel_def_at(index);
-
-    memset(out, 0, sizeof *out);
-    if (!def)
-        return 0;
-    out->name = def->name;
-    out->summary = def->summary;
-    out->formula = def->formula;
-    out->flags = def->flags;
-    out->alias = def->alias;
-    return 1;
+    const kfe_i_kernel_def *row = kfe_i_kernel_def_at(index);
+    return row ? &row->entry : NULL;
 }
 
 const kfe_param_info *kfe_kernel_param(int index, int param)

@@ -7,6 +7,7 @@
 #ifndef KFE_KERNEL_KERNEL_H
 #define KFE_KERNEL_KERNEL_H
 
+#include "core/entry.h"
 #include "core/param.h"
 #include "data/data.h"
 #include "kernel/formula/formulas.h"
@@ -28,11 +29,7 @@ typedef struct kfe_i_tile {
 } kfe_i_tile;
 
 typedef struct kfe_i_kernel_def {
-    const char *name;
-    const char *alias; /* another name that users type; NULL: none */
-    const char *summary;
-    const char *formula;
-    unsigned flags; /* KFE_HAS_INDEFINITE, KFE_HAS_NONNEGATIVE, KFE_HAS_STRINGS, KFE_HAS_DERIVATIVE */
+    KFE_I_ENTRY(formula); /* KFE_HAS_INDEFINITE, KFE_HAS_NONNEGATIVE, KFE_HAS_STRINGS, KFE_HAS_DERIVATIVE */
     kfe_i_kernel_base base;
     kfe_i_param_table params;
     /* NULL: the base value is the kernel. */

@@ -40,18 +40,10 @@ kfe_status kfe_i_learner_find(kfe_context *ctx, const char *name, const kfe_i_le
     return kfe_i_fail(ctx, KFE_EINVAL, "there is no learner '%s'%s; {learners} lists them", name, suggestion);
 }
 
-int kfe_learner(int index, kfe_entry_info *out)
+const kfe_entry_info *kfe_learner(int index)
 {
-    const kfe_i_learner *learner = kfe_i_learner_at(index);
-
-    memset(out, 0, sizeof *out);
-    if (!learner)
-        return 0;
-    out->name = learner->name;
-    out->summary = learner->summary;
-    out->formula = learner->reference;
-    out->flags = learner->flags;
-    return 1;
+    const kfe_i_learner *row = kfe_i_learner_at(index);
+    return row ? &row->entry : NULL;
 }
 
 const kfe_param_info *kfe_learner_param(int index, int param)

@@ -7,16 +7,14 @@
 #ifndef KFE_LEARN_LEARNER_H
 #define KFE_LEARN_LEARNER_H
 
+#include "core/entry.h"
 #include "core/param.h"
 #include "data/sums/sums.h"
 #include "gram/gram.h"
 #include "learn/predictor.h"
 
 typedef struct kfe_i_learner {
-    const char *name;
-    const char *summary;
-    const char *reference;
-    unsigned flags; /* KFE_HAS_REGRESSION: takes real targets too; KFE_HAS_KERNELS: has fit_gram */
+    KFE_I_ENTRY(reference); /* KFE_HAS_REGRESSION: takes real targets too; KFE_HAS_KERNELS: has fit_gram */
     kfe_i_param_table params;
     /* Features are dense (any stride) or csr. Targets: at least two classes, each with a member, or real. */
     kfe_status (*fit)(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,

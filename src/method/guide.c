@@ -45,10 +45,7 @@ static const kfe_guide_row rows[] = {
     {"an SVM, k-nearest neighbours or least squares on the data itself", "none, with a learner", "", 0},
 };
 
-int kfe_guide(int index, kfe_guide_row *out)
+const kfe_guide_row *kfe_guide(int index)
 {
-    if (index < 0 || (size_t)index >= sizeof rows / sizeof *rows)
-        return 0;
-    *out = rows[index];
-    return 1;
+    return index >= 0 && (size_t)index < sizeof rows / sizeof *rows ? &rows[index] : NULL;
 }

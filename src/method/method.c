@@ -103,19 +103,16 @@ const char *kfe_i_method_kernel(const kfe_i_method *method)
     return method->flags & KFE_HAS_KERNELS ? "rbf" : "linear";
 }
 
-int kfe_method(int index, kfe_entry_info *out)
+const kfe_entry_info *kfe_method(int index)
 {
-    const kfe_i_method *method = kfe_i_method_at(index);
+    const kfe_i_method *row = kfe_i_method_at(index);
+    return row ? &row->entry : NULL;
+}
 
-    memset(out, 0, sizeof *out);
-    if (!method)
-        return 0;
-    out->name = method->name;
-    out->summary = method->summary;
-    out->formula = method->reference;
-    out->flags = method->flags;
-    out->kernel = method->flags & KFE_HAS_KERNELS ? kfe_i_method_kernel(method) : NULL;
-    return 1;
+const char *kfe_method_kernel(int index)
+{
+    const kfe_i_method *row = kfe_i_method_at(index);
+    return row && row->flags & KFE_HAS_KERNELS ? kfe_i_method_kernel(row) : NULL;
 }
 
 const kfe_param_info *kfe_method_param(int index, int param)

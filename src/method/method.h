@@ -8,6 +8,7 @@
 #ifndef KFE_METHOD_METHOD_H
 #define KFE_METHOD_METHOD_H
 
+#include "core/entry.h"
 #include "core/param.h"
 #include "data/table/map.h"
 #include "learn/predictor.h"
@@ -93,10 +94,7 @@ typedef struct kfe_i_point_basis {
 void kfe_i_point_basis_free(kfe_i_point_basis *basis);
 
 typedef struct kfe_i_method {
-    const char *name;
-    const char *summary;
-    const char *reference;
-    unsigned flags;      /* KFE_HAS_SUPERVISION … KFE_HAS_PREDICTOR */
+    KFE_I_ENTRY(reference);
     const char *instead; /* the method to use with kernels that this one cannot take; NULL: none */
     const char *kernel;  /* unless given; NULL: rbf, or linear for methods that take no other */
     kfe_i_param_table params;

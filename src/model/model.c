@@ -226,6 +226,8 @@ static kfe_status adopt_local(kfe_model *model, kfe_i_solution *solution, const 
     model->local = solution->local;
     model->rows = model->local->rows;
     model->support_index = solution->index;
+    for (int64_t m = 0; m < model->local->part_count; m++)
+        model->local->parts[m].view = model->kernels.items[m].view;
     solution->local = NULL;
     solution->index = NULL;
     return kfe_i_model_take_support(model, train);
@@ -312,29 +314,30 @@ int64_t kfe_model_source_cols(const kfe_model *model, int view)
                : 0;
 }
 
-int64_t kfe_model_categories(const kfe_model *model, int view, int64_t column, const char *const **out)
+const char *const *kfe_model_categories(const kfe_model *model, int view, int64_t column, int64_t *count)
 {
     const kfe_i_categories *found = view >= 0 && view < model->view_count
                                         ? kfe_i_encoding_find(&model->views[view].encoding, column)
                                         : NULL;
 
-    *out = found ? (const char *const *)found->words : NULL;
-    return found ? found->count : 0;
+    *count = found ? found->count : 0;
+    return found ? (const char *const *)found->words : NULL;
 }
 
-int64_t kfe_model_division(const kfe_model *model, const int32_t **view_of)
+const int32_t *kfe_model_division(const kfe_model *model, int64_t *count)
 {
-    *view_of = model->division.view_of;
-    return model->division.cols;
+    *count = model->division.cols;
+    return model->division.view_of;
 }
 
-int kfe_model_scaling(const kfe_model *model, int view, const double **shift, const double **factor)
+const double *kfe_model_shift(const kfe_model *model, int view)
 {
-    const kfe_i_scaler *scaler = view >= 0 && view < model->view_count ? &model->views[view].scaler : NULL;
+    return view >= 0 && view < model->view_count ? model->views[view].scaler.shift : NULL;
+}
 
-    *shift = scaler ? scaler->shift : NULL;
-    *factor = scaler ? scaler->factor : NULL;
-    return scaler != NULL;
+const double *kfe_model_factor(const kfe_model *model, int view)
+{
+    return view >= 0 && view < model->view_count ? model->views[view].scaler.factor : NULL;
 }
 
 int kfe_model_takes_strings(const kfe_model *model, int view)
@@ -342,7 +345,7 @@ int kfe_model_takes_strings(const kfe_model *model, int view)
     return view >= 0 && view < model->view_count && model->views[view].strings;
 }
 
-int64_t kfe_model_class_count(const kfe_model *model)
+int64_t kfe_model_classes(const kfe_model *model)
 {
     return model->target.class_count;
 }
@@ -395,26 +398,21 @@ const int64_t *kfe_model_support_index(const kfe_model *model)
     return model->support_index;
 }
 
-int kfe_model_part(const kfe_model *model, int index, kfe_part_info *out)
+const kfe_part_info *kfe_model_part(const kfe_model *model, int index)
 {
-    memset(out, 0, sizeof *out);
-    if (!model->local || index < 0 || index >= model->local->part_count)
-        return 0;
-    const kfe_i_local_part *part = &model->local->parts[index];
-    *out = (kfe_part_info){.view = model->kernels.items[index].view,
-                           .cols = part->cols,
-                           .dim = part->dim,
-                           .mapped = part->mapped,
-                           .projection = part->projection,
-                           .gating = part->gating};
-    return 1;
+    int exists = model->local && index >= 0 && index < model->local->part_count;
+    return exists ? &model->local->parts[index].info : NULL;
 }
 
-int64_t kfe_model_gate(const kfe_model *model, const double **weights, const double **offset)
+const double *kfe_model_gate_weights(const kfe_model *model, int64_t *dim)
 {
-    *weights = model->local ? model->local->gate_weights : NULL;
-    *offset = model->local ? model->local->gate_offset : NULL;
-    return model->local ? model->local->gate_dim : 0;
+    *dim = model->local ? model->local->gate_dim : 0;
+    return model->local ? model->local->gate_weights : NULL;
+}
+
+const double *kfe_model_gate_offset(const kfe_model *model)
+{
+    return model->local ? model->local->gate_offset : NULL;
 }
 
 int64_t kfe_model_kernels(const kfe_model *model)

@@ -6,7 +6,7 @@
 
 /* A table of entries: how to walk it and what its columns are called. */
 typedef struct listing {
-    int (*entry)(int index, kfe_entry_info *out);
+    const kfe_entry_info *(*entry)(int index);
     const kfe_param_info *(*param)(int index, int param);
     const char *noun, *formula_title;
 } listing;
@@ -66,8 +66,8 @@ static void write_entry(kfe_i_json *json, const listing *list, int index, const 
         if (entry->flags & flag_names[f].flag)
             kfe_i_json_text(json, NULL, flag_names[f].name);
     kfe_i_json_end(json);
-    if (entry->kernel)
-        kfe_i_json_text(json, "default_kernel", entry->kernel);
+    if (list == &methods && kfe_method_kernel(index))
+        kfe_i_json_text(json, "default_kernel", kfe_method_kernel(index));
     kfe_i_json_array(json, "parameters");
     for (int p = 0; list->param(index, p); p++)
         write_param(json, list->param(index, p));
@@ -78,30 +78,30 @@ static void write_entry(kfe_i_json *json, const listing *list, int index, const 
 static kfe_status write_one(kfe_context *ctx, const listing *list, const char *name, char **out)
 {
     kfe_i_json json;
-    kfe_entry_info entry;
+    const kfe_entry_info *entry;
     int index = 0;
 
-    while (list->entry(index, &entry) && strcmp(name, entry.name) != 0)
+    while ((entry = list->entry(index)) && strcmp(name, entry->name) != 0)
         index++;
-    if (!list->entry(index, &entry))
+    if (!entry)
         return kfe_i_fail(ctx, KFE_EINVAL, "there is no %s '%s'", list->noun, name);
     kfe_i_json_init(&json, ctx, 1);
-    write_entry(&json, list, index, &entry);
+    write_entry(&json, list, index, entry);
     return kfe_i_json_finish(&json, out);
 }
 
 static kfe_status write_list(kfe_context *ctx, const listing *list, const char *name, char **out)
 {
     kfe_i_json json;
-    kfe_entry_info entry;
+    const kfe_entry_info *entry;
 
     *out = NULL;
     if (name)
         return write_one(ctx, list, name, out);
     kfe_i_json_init(&json, ctx, 1);
     kfe_i_json_array(&json, NULL);
-    for (int i = 0; list->entry(i, &entry); i++)
-        write_entry(&json, list, i, &entry);
+    for (int i = 0; (entry = list->entry(i)); i++)
+        write_entry(&json, list, i, entry);
     kfe_i_json_end(&json);
     return kfe_i_json_finish(&json, out);
 }

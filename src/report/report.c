@@ -37,14 +37,10 @@ const kfe_param_info *kfe_report_option(int index)
     return kfe_i_param_info(&params, index);
 }
 
-int kfe_figure(int index, kfe_entry_info *out)
+const kfe_entry_info *kfe_figure(int index)
 {
-    const kfe_i_figure_kind *kind = kfe_i_figure_at(index);
-
-    if (!kind)
-        return 0;
-    *out = (kfe_entry_info){.name = kind->name, .summary = kind->summary, .formula = kind->needs};
-    return 1;
+    const kfe_i_figure_kind *row = kfe_i_figure_at(index);
+    return row ? &row->entry : NULL;
 }
 
 kfe_status kfe_report_new(kfe_context *ctx, const char *options, kfe_report **out)

@@ -434,41 +434,58 @@ static kfe_status determination(kfe_context *ctx, const kfe_i_outcome *outcome, 
 
 /* ---- the table ---- */
 
+/* The first members of a row. */
+#define METRIC(word, line, targets, larger)                                                                  \
+    .name = (word), .summary = line, .better = (larger) ? "larger is better" : "smaller is better",          \
+    .flags = (targets) == KFE_TASK_REAL ? KFE_HAS_REGRESSION : 0, .task = (targets),                         \
+    .larger_is_better = (larger)
+
 static const kfe_i_metric metrics[] = {
-    {"accuracy", "share of rows whose class is predicted", KFE_TASK_CLASSES, 1, 0, accuracy,
+    {METRIC("accuracy", "share of rows whose class is predicted", KFE_TASK_CLASSES, 1), 0, accuracy,
      .influence = kfe_i_accuracy_influence},
-    {"error", "share of rows whose class is not predicted", KFE_TASK_CLASSES, 0, 0, error_rate,
+    {METRIC("error", "share of rows whose class is not predicted", KFE_TASK_CLASSES, 0), 0, error_rate,
      .influence = kfe_i_error_influence},
-    {"balanced-accuracy", "mean over classes of the share of its rows that is predicted", KFE_TASK_CLASSES, 1,
+    {METRIC("balanced-accuracy", "mean over classes of the share of its rows that is predicted",
+            KFE_TASK_CLASSES, 1),
      0, balanced_accuracy, .influence = kfe_i_balanced_influence},
-    {"f1", "mean over classes of the harmonic mean of precision and recall", KFE_TASK_CLASSES, 1, 0, macro_f1,
-     .on_request = 0},
-    {"ovr-error",
-     "mean over classes of the error of one class against the rest, by the sign of each class's decision "
-     "value; with one decision for all classes 2·error/classes",
-     KFE_TASK_CLASSES, 0, 0, ovr_error, .influence = kfe_i_ovr_error_influence},
-    {"auc", "area under the ROC curve; with more than two classes, the mean of one against the rest",
-     KFE_TASK_CLASSES, 1, 1, auc, .on_request = 0},
-    {"average-precision",
-     "area under the precision-recall curve; with more than two classes, the mean of one against the rest",
-     KFE_TASK_CLASSES, 1, 1, average_precision, .on_request = 0},
-    {"mcc", "Matthews correlation of true and predicted classes: 1 all right, 0 by chance", KFE_TASK_CLASSES,
-     1, 0, matthews, .on_request = 1},
-    {"kappa", "Cohen's kappa: agreement of true and predicted classes beyond chance", KFE_TASK_CLASSES, 1, 0,
-     kappa, .on_request = 1},
-    {"log-loss",
-     "mean of -log of the probability of the true class; of a model without calibration, by the softmax of "
-     "its "
-     "scores",
-     KFE_TASK_CLASSES, 0, 1, kfe_i_metric_log_loss, .on_request = 1, .needs_probabilities = 1,
+    {METRIC("f1", "mean over classes of the harmonic mean of precision and recall", KFE_TASK_CLASSES, 1), 0,
+     macro_f1, .on_request = 0},
+    {METRIC(
+         "ovr-error",
+         "mean over classes of the error of one class against the rest, by the sign of each class's decision "
+         "value; with one decision for all classes 2·error/classes",
+         KFE_TASK_CLASSES, 0),
+     0, ovr_error, .influence = kfe_i_ovr_error_influence},
+    {METRIC("auc", "area under the ROC curve; with more than two classes, the mean of one against the rest",
+            KFE_TASK_CLASSES, 1),
+     1, auc, .on_request = 0},
+    {METRIC(
+         "average-precision",
+         "area under the precision-recall curve; with more than two classes, the mean of one against the rest",
+         KFE_TASK_CLASSES, 1),
+     1, average_precision, .on_request = 0},
+    {METRIC("mcc", "Matthews correlation of true and predicted classes: 1 all right, 0 by chance",
+            KFE_TASK_CLASSES, 1),
+     0, matthews, .on_request = 1},
+    {METRIC("kappa", "Cohen's kappa: agreement of true and predicted classes beyond chance", KFE_TASK_CLASSES,
+            1),
+     0, kappa, .on_request = 1},
+    {METRIC(
+         "log-loss",
+         "mean of -log of the probability of the true class; of a model without calibration, by the softmax of "
+         "its "
+         "scores",
+         KFE_TASK_CLASSES, 0),
+     1, kfe_i_metric_log_loss, .on_request = 1, .needs_probabilities = 1,
      .influence = kfe_i_log_loss_influence},
-    {"brier", "mean squared error of the probabilities, summed over classes (of two: that of one)",
-     KFE_TASK_CLASSES, 0, 1, kfe_i_metric_brier, .on_request = 1, .needs_probabilities = 1,
-     .influence = kfe_i_brier_influence},
-    {"rmse", "root of the mean squared error", KFE_TASK_REAL, 0, 0, root_mean_square,
+    {METRIC("brier", "mean squared error of the probabilities, summed over classes (of two: that of one)",
+            KFE_TASK_CLASSES, 0),
+     1, kfe_i_metric_brier, .on_request = 1, .needs_probabilities = 1, .influence = kfe_i_brier_influence},
+    {METRIC("rmse", "root of the mean squared error", KFE_TASK_REAL, 0), 0, root_mean_square,
      .influence = kfe_i_rmse_influence},
-    {"mae", "mean absolute error", KFE_TASK_REAL, 0, 0, mean_absolute, .influence = kfe_i_mae_influence},
-    {"r2", "coefficient of determination", KFE_TASK_REAL, 1, 0, determination,
+    {METRIC("mae", "mean absolute error", KFE_TASK_REAL, 0), 0, mean_absolute,
+     .influence = kfe_i_mae_influence},
+    {METRIC("r2", "coefficient of determination", KFE_TASK_REAL, 1), 0, determination,
      .influence = kfe_i_r2_influence},
 };
 

@@ -3,7 +3,7 @@
 #ifndef KFE_SELECT_METRIC_H
 #define KFE_SELECT_METRIC_H
 
-#include "core/context.h"
+#include "core/entry.h"
 
 /* The help on the option `positive`, which several calls have. */
 #define KFE_POSITIVE_HELP                                                                                    \
@@ -31,9 +31,8 @@ double kfe_i_outcome_weight(const kfe_i_outcome *outcome, int64_t row);
 double kfe_i_outcome_mass(const kfe_i_outcome *outcome);
 
 typedef struct kfe_i_metric {
-    const char *name;
-    const char *summary;
-    kfe_task task; /* which targets it is for */
+    KFE_I_ENTRY(better); /* "larger is better" or "smaller is better" */
+    kfe_task task;       /* which targets it is for */
     int larger_is_better;
     int needs_scores;
     /* NaN: not defined (one class in the truth, no variation). */

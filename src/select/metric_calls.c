@@ -7,18 +7,10 @@
 #include "select/metric.h"
 #include "select/significance.h"
 
-int kfe_metric(int index, kfe_entry_info *out)
+const kfe_entry_info *kfe_metric(int index)
 {
-    const kfe_i_metric *metric = kfe_i_metric_at(index);
-
-    memset(out, 0, sizeof *out);
-    if (!metric)
-        return 0;
-    out->name = metric->name;
-    out->summary = metric->summary;
-    out->formula = metric->larger_is_better ? "larger is better" : "smaller is better";
-    out->flags = metric->task == KFE_TASK_REAL ? KFE_HAS_REGRESSION : 0;
-    return 1;
+    const kfe_i_metric *row = kfe_i_metric_at(index);
+    return row ? &row->entry : NULL;
 }
 
 static kfe_status check_codes(kfe_context *ctx, const char *what, int64_t rows, int64_t classes,

@@ -245,7 +245,7 @@ static void compare_models(kfe_context *ctx, const problem *p, const job *j, con
     if (!(distance <= TOLERANCE))
         fail_msg("%s, scale %s, seed %d: features differ by %g", j->method->name, j->scale, (int)j->seed,
                  distance);
-    assert_int_equal(kfe_model_class_count(expected), kfe_model_class_count(found));
+    assert_int_equal(kfe_model_classes(expected), kfe_model_classes(found));
     if (j->learner) {
         assert_ok(ctx, kfe_predict(ctx, expected, test, &pa, &sa));
         assert_ok(ctx, kfe_predict(ctx, found, test, &pb, &sb));
@@ -440,7 +440,7 @@ static void test_goes_on_after_a_model(void **state)
     assert_ok(ctx, kfe_accumulator_new(ctx, spec, &sums));
     add_rows(ctx, &p, &j, sums, rows, ROWS / 2);
     assert_ok(ctx, kfe_accumulator_finish(sums, &half));
-    assert_int_equal(kfe_model_class_count(half), 2); /* the third comes later */
+    assert_int_equal(kfe_model_classes(half), 2); /* the third comes later */
     assert_ok(ctx, kfe_accumulator_save(sums, support_path("half.sums")));
     kfe_accumulator_free(sums);
     assert_ok(ctx, kfe_accumulator_load(ctx, support_path("half.sums"), &sums));

@@ -25,9 +25,9 @@ typedef struct job {
     char name[128];
     int index;
     int is_learner, decides; /* the decision values are compared, not the features */
-    kfe_entry_info entry;
-    kfe_entry_info kernel; /* an empty name: none */
-    const char *option;    /* of the fit, as "landmarks=15;landmark-by=random"; NULL: none */
+    const kfe_entry_info *entry;
+    const kfe_entry_info *kernel; /* support_no_kernel: none */
+    const char *option;           /* of the fit, as "landmarks=15;landmark-by=random"; NULL: none */
     support_target_kind kind;
 } job;
 
@@ -97,8 +97,8 @@ static const struct {
 static int may_notice(const job *task, cause by)
 {
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
-        if (strcmp(task->entry.name, allowed[i].name) == 0 && allowed[i].by == by &&
-            (!allowed[i].kernel || strcmp(task->kernel.name, allowed[i].kernel) == 0))
+        if (strcmp(task->entry->name, allowed[i].name) == 0 && allowed[i].by == by &&
+            (!allowed[i].kernel || strcmp(task->kernel->name, allowed[i].kernel) == 0))
             return 1;
     return 0;
 }
@@ -107,7 +107,7 @@ static int may_notice(const job *task, cause by)
 
 static int has_points(const job *task)
 {
-    return strcmp(task->kernel.name, "precomputed") != 0 && !(task->kernel.flags & KFE_HAS_STRINGS);
+    return strcmp(task->kernel->name, "precomputed") != 0 && !(task->kernel->flags & KFE_HAS_STRINGS);
 }
 
 static int is_calibrated(const job *task)
@@ -143,12 +143,12 @@ static int ignores_constants(const job *task)
         return 0;
     if (may_notice(task, CONSTANTS))
         return 0;
-    return task->kernel.name[0] ? takes_differences(task->kernel.name) : !task->is_learner;
+    return task->kernel->name[0] ? takes_differences(task->kernel->name) : !task->is_learner;
 }
 
 static int takes_weights(const job *task)
 {
-    return (task->entry.flags & KFE_HAS_SAMPLE_WEIGHTS) != 0;
+    return (task->entry->flags & KFE_HAS_SAMPLE_WEIGHTS) != 0;
 }
 
 static int counts_weights(const job *task)
@@ -170,8 +170,8 @@ static int ignores_counts(const job *task)
 /* Methods that weigh kernels put these weights into the kernels' parameters. */
 static int has_width(const job *task)
 {
-    return task->kernel.name[0] && has_points(task) && takes_weights(task) &&
-           !(task->entry.flags & KFE_HAS_WEIGHTS);
+    return task->kernel->name[0] && has_points(task) && takes_weights(task) &&
+           !(task->entry->flags & KFE_HAS_WEIGHTS);
 }
 
 /* ---- variations ---- */
@@ -288,18 +288,18 @@ static void set_option(kfe_context *ctx, const char *option, kfe_spec *spec)
 
 static kfe_spec *make_spec(kfe_context *ctx, const job *task, const variation *v)
 {
-    const exception *known = exception_of(task->entry.name);
+    const exception *known = exception_of(task->entry->name);
     const char *params = known ? known->params : NULL;
-    const char *method = task->is_learner ? "none" : task->entry.name;
+    const char *method = task->is_learner ? "none" : task->entry->name;
     kfe_spec *spec = NULL;
 
     assert_ok(ctx, kfe_spec_parse(ctx, method, task->is_learner ? NULL : params,
-                                  task->kernel.name[0] ? task->kernel.name : NULL, &spec));
-    if (!task->is_learner && task->entry.flags & KFE_HAS_WEIGHTS && has_points(task))
+                                  task->kernel->name[0] ? task->kernel->name : NULL, &spec));
+    if (!task->is_learner && task->entry->flags & KFE_HAS_WEIGHTS && has_points(task))
         assert_ok(ctx, kfe_spec_add_kernel(ctx, spec, "laplacian"));
     if (task->is_learner)
-        assert_ok(ctx, kfe_spec_set_learner(ctx, spec, task->entry.name,
-                                            strcmp(task->entry.name, "svm") == 0 && !v->default_stops
+        assert_ok(ctx, kfe_spec_set_learner(ctx, spec, task->entry->name,
+                                            strcmp(task->entry->name, "svm") == 0 && !v->default_stops
                                                 ? "stop=1e-10"
                                                 : params));
     if (!v->default_stops)
@@ -316,7 +316,7 @@ static void sort_by_class(const kfe_model *model, const support_examples *e, kfe
 {
     double row[EXAMPLE_CLASSES];
 
-    assert_true(scores->cols <= EXAMPLE_CLASSES && scores->cols == kfe_model_class_count(model));
+    assert_true(scores->cols <= EXAMPLE_CLASSES && scores->cols == kfe_model_classes(model));
     for (int64_t i = 0; i < scores->rows; i++) {
         memcpy(row, scores->values + i * scores->cols, (size_t)scores->cols * sizeof *row);
         for (int64_t g = 0; g < scores->cols; g++)
@@ -441,14 +441,14 @@ static double distance(const job *task, const variation *v, answer *a, answer *b
 
 static int check(kfe_context *ctx, const job *task, const variation *v)
 {
-    const exception *known = exception_of(task->entry.name);
+    const exception *known = exception_of(task->entry->name);
     double tight = known && known->tolerance > 0 ? known->tolerance : TOLERANCE;
     double tolerance = v->default_stops ? TOLERANCE_DEFAULT : tight;
-    support_example_form form = has_points(task)                       ? EXAMPLE_POINTS
-                                : task->kernel.flags & KFE_HAS_STRINGS ? EXAMPLE_STRINGS
-                                                                       : EXAMPLE_GIVEN;
+    support_example_form form = has_points(task)                        ? EXAMPLE_POINTS
+                                : task->kernel->flags & KFE_HAS_STRINGS ? EXAMPLE_STRINGS
+                                                                        : EXAMPLE_GIVEN;
     support_examples first =
-        support_examples_make(task->kind, form, task->kernel.flags & KFE_HAS_NONNEGATIVE);
+        support_examples_make(task->kind, form, task->kernel->flags & KFE_HAS_NONNEGATIVE);
     int failures = 0;
 
     if (v->before)
@@ -522,7 +522,7 @@ static size_t count;
 /* Sanitizers are slow, and test_conformance.c shows them all kernels. */
 static int is_left_out(const job *task)
 {
-    return SUPPORT_SANITIZED && task->kernel.name[0] && strcmp(task->kernel.name, "rbf") != 0;
+    return SUPPORT_SANITIZED && task->kernel->name[0] && strcmp(task->kernel->name, "rbf") != 0;
 }
 
 static void add_job(job task)
@@ -531,10 +531,10 @@ static void add_job(job task)
         return;
     for (int kind = 0; kind < TARGET_KINDS && !may_notice(&task, EVERYTHING); kind++) {
         task.kind = (support_target_kind)kind;
-        if (!takes(&task.entry, task.kind) || (task.option && !has_classes(&task)) || count == MOST)
+        if (!takes(task.entry, task.kind) || (task.option && !has_classes(&task)) || count == MOST)
             continue;
-        snprintf(task.name, sizeof task.name, "%s%s%s%s%s: %s%s", task.entry.name,
-                 task.kernel.name[0] ? ", " : "", task.kernel.name, task.option ? ", " : "",
+        snprintf(task.name, sizeof task.name, "%s%s%s%s%s: %s%s", task.entry->name,
+                 task.kernel->name[0] ? ", " : "", task.kernel->name, task.option ? ", " : "",
                  task.option ? task.option : "", support_target_names[kind],
                  task.decides && !task.is_learner ? ", its own predictor" : "");
         jobs[count] = task;
@@ -545,7 +545,7 @@ static void add_job(job task)
 
 static void add_learner(int index, const kfe_entry_info *entry)
 {
-    job task = {.index = index, .is_learner = 1, .decides = 1, .entry = *entry, .kernel = {.name = ""}};
+    job task = {.index = index, .is_learner = 1, .decides = 1, .entry = entry, .kernel = &support_no_kernel};
 
     add_job(task);
     for (int c = 0; c < 2; c++) {
@@ -553,7 +553,7 @@ static void add_learner(int index, const kfe_entry_info *entry)
         add_job(task);
     }
     task.option = NULL;
-    for (int k = 0; entry->flags & KFE_HAS_KERNELS && kfe_kernel(k, &task.kernel); k++)
+    for (int k = 0; entry->flags & KFE_HAS_KERNELS && (task.kernel = kfe_kernel(k)); k++)
         add_job(task);
 }
 
@@ -587,18 +587,18 @@ int main(void)
 {
     int subjects = 0;
     support_subject *list = support_subjects(&subjects);
-    kfe_entry_info entry;
+    const kfe_entry_info *entry;
 
     for (int s = 0; s < subjects; s++) {
         job task = {.index = list[s].method_index, .entry = list[s].method, .kernel = list[s].kernel};
         add_job(task);
         add_choices(task);
         task.decides = 1;
-        if (task.entry.flags & KFE_HAS_PREDICTOR)
+        if (task.entry->flags & KFE_HAS_PREDICTOR)
             add_job(task);
     }
-    for (int l = 0; kfe_learner(l, &entry); l++)
-        add_learner(l, &entry);
+    for (int l = 0; (entry = kfe_learner(l)); l++)
+        add_learner(l, entry);
     free(list);
     assert_true(count < MOST);
     cmocka_set_test_filter(getenv("KFE_TEST_FILTER"));

@@ -12,7 +12,7 @@
 
 static int is_nested(const support_subject *s)
 {
-    return (s->method.flags & KFE_HAS_NESTING) != 0;
+    return (s->method->flags & KFE_HAS_NESTING) != 0;
 }
 
 /* Compares with the first columns of the larger set, in the same order and with the same signs. */
@@ -61,7 +61,7 @@ static void check_fewer_features_are_the_first_of_more(const support_subject *s)
 /* One kernel per method suffices, because learners do not see the kernel. */
 static int has_usual_kernel(const support_subject *s)
 {
-    return !s->kernel.name[0] || strcmp(s->kernel.name, "rbf") == 0;
+    return !s->kernel->name[0] || strcmp(s->kernel->name, "rbf") == 0;
 }
 
 static void check_predictions(const support_subject *s, const kfe_model *model, const kfe_data *test)
@@ -99,7 +99,7 @@ static void check_learner(const support_subject *s, const char *learner, const s
     kfe_spec *spec = NULL;
     kfe_model *model = NULL;
 
-    assert_ok(s->ctx, kfe_spec_parse(s->ctx, s->method.name, NULL, support_subject_kernel(s), &spec));
+    assert_ok(s->ctx, kfe_spec_parse(s->ctx, s->method->name, NULL, support_subject_kernel(s), &spec));
     assert_ok(s->ctx, kfe_spec_set_learner(s->ctx, spec, learner, NULL));
     assert_ok(s->ctx, kfe_fit(s->ctx, spec, train.data, &model));
     assert_string_equal(kfe_model_learner(model), learner);
@@ -112,14 +112,14 @@ static void check_learner(const support_subject *s, const char *learner, const s
 
 static void check_every_learner_can_use_it(const support_subject *s)
 {
-    kfe_entry_info learner;
-    int takes_values = !(s->method.flags & KFE_HAS_SUPERVISION) || s->method.flags & KFE_HAS_REGRESSION;
+    const kfe_entry_info *learner;
+    int takes_values = !(s->method->flags & KFE_HAS_SUPERVISION) || s->method->flags & KFE_HAS_REGRESSION;
 
-    for (int l = 0; kfe_learner(l, &learner); l++) {
-        check_learner(s, learner.name, &(support_variant){0});
-        check_learner(s, learner.name, &(support_variant){.sparse = 1});
-        if (takes_values && learner.flags & KFE_HAS_REGRESSION)
-            check_learner(s, learner.name, &(support_variant){.real_targets = 1});
+    for (int l = 0; (learner = kfe_learner(l)); l++) {
+        check_learner(s, learner->name, &(support_variant){0});
+        check_learner(s, learner->name, &(support_variant){.sparse = 1});
+        if (takes_values && learner->flags & KFE_HAS_REGRESSION)
+            check_learner(s, learner->name, &(support_variant){.real_targets = 1});
     }
 }
 

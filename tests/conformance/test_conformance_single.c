@@ -107,14 +107,15 @@ static void check_scaled(const support_subject *s)
 
 static int can_be_scaled(const support_subject *s)
 {
-    return takes_numbers(s) && !support_subject_is_precomputed(s) && !(s->kernel.flags & KFE_HAS_NONNEGATIVE);
+    return takes_numbers(s) && !support_subject_is_precomputed(s) &&
+           !(s->kernel->flags & KFE_HAS_NONNEGATIVE);
 }
 
 /* lmkl and sldr compare columns of their views and take no landmarks. */
 static int takes_landmarks(const support_subject *s)
 {
-    return can_be_scaled(s) && support_subject_kernel(s) && strcmp(s->method.name, "lmkl") != 0 &&
-           strcmp(s->method.name, "sldr") != 0;
+    return can_be_scaled(s) && support_subject_kernel(s) && strcmp(s->method->name, "lmkl") != 0 &&
+           strcmp(s->method->name, "sldr") != 0;
 }
 
 static void check_landmarks(const support_subject *s)
@@ -128,7 +129,7 @@ static kfe_model *fit_learner(const support_subject *s, const char *learner, con
     kfe_spec *spec = NULL;
     kfe_model *model = NULL;
 
-    assert_ok(s->ctx, kfe_spec_parse(s->ctx, "none", NULL, s->kernel.name, &spec));
+    assert_ok(s->ctx, kfe_spec_parse(s->ctx, "none", NULL, s->kernel->name, &spec));
     assert_ok(s->ctx, kfe_spec_set_learner(s->ctx, spec, learner, NULL));
     assert_ok(s->ctx, kfe_spec_set(s->ctx, spec, "landmarks", landmarks));
     assert_ok(s->ctx, kfe_fit(s->ctx, spec, train, &model));
@@ -158,8 +159,8 @@ static void check_learners(const support_subject *s)
 
 static int is_first_with_kernel(const support_subject *s)
 {
-    return takes_landmarks(s) && strcmp(s->method.name, "kpca") == 0 &&
-           !(s->kernel.flags & KFE_HAS_INDEFINITE);
+    return takes_landmarks(s) && strcmp(s->method->name, "kpca") == 0 &&
+           !(s->kernel->flags & KFE_HAS_INDEFINITE);
 }
 
 int main(void)

@@ -11,7 +11,7 @@ static const support_variant plain = {0};
 
 static int takes_views(const support_subject *s)
 {
-    return s->method.flags & KFE_HAS_MULTIVIEW && support_subject_has_points(s);
+    return s->method->flags & KFE_HAS_MULTIVIEW && support_subject_has_points(s);
 }
 
 /* The kernel of two views is the sum of their kernels: it must equal a given matrix with that sum. */
@@ -19,6 +19,7 @@ static void compare_with_given_sum(const support_subject *s, const support_made 
 {
     enum { HALF = SUBJECT_COLS / 2 };
     support_subject given = *s;
+    kfe_entry_info kernel = *s->kernel;
     kfe_matrix sum[2];
     int class_of[SUBJECT_ROWS];
 
@@ -26,7 +27,7 @@ static void compare_with_given_sum(const support_subject *s, const support_made 
         kfe_data *half = NULL;
         assert_ok(s->ctx, kfe_data_wrap_dense(s->ctx, SUBJECT_ROWS, HALF, SUBJECT_COLS,
                                               whole->values + v * HALF, &half));
-        assert_ok(s->ctx, kfe_kernel_matrix(s->ctx, s->kernel.name, half, NULL, &sum[v]));
+        assert_ok(s->ctx, kfe_kernel_matrix(s->ctx, s->kernel->name, half, NULL, &sum[v]));
         kfe_data_free(half);
     }
     for (int64_t i = 0; i < SUBJECT_ROWS; i++)
@@ -34,7 +35,8 @@ static void compare_with_given_sum(const support_subject *s, const support_made 
     for (int64_t i = 0; i < SUBJECT_ROWS * SUBJECT_ROWS; i++)
         sum[0].values[i] += sum[1].values[i];
     kfe_data *matrix = support_dense(s->ctx, SUBJECT_ROWS, SUBJECT_ROWS, sum[0].values, class_of);
-    given.kernel.name = "precomputed";
+    kernel.name = "precomputed";
+    given.kernel = &kernel;
     kfe_matrix expected = support_subject_features(&given, NULL, matrix, matrix);
     support_same_features(s, &expected, got, DBL_EPSILON);
     kfe_matrix_free(&expected);
@@ -68,7 +70,7 @@ static void check_model_of_views(const support_subject *s, const support_made *w
     support_same_bits(&got, &again);
     /* methods with weights divide each view's kernel by its trace and give it a weight of its own: their
      * kernel is not the plain sum */
-    if (!(s->method.flags & (KFE_HAS_SYNTHETIC | KFE_HAS_WEIGHTS)) && adds_kernels(model))
+    if (!(s->method->flags & (KFE_HAS_SYNTHETIC | KFE_HAS_WEIGHTS)) && adds_kernels(model))
         compare_with_given_sum(s, whole, &got);
     kfe_matrix_free(&got);
     kfe_matrix_free(&again);
@@ -90,7 +92,7 @@ static void check_views_add_up(const support_subject *s)
 
 static int takes_one_view(const support_subject *s)
 {
-    return !(s->method.flags & KFE_HAS_MULTIVIEW);
+    return !(s->method->flags & KFE_HAS_MULTIVIEW);
 }
 
 static void check_several_views_are_refused(const support_subject *s)
@@ -100,7 +102,7 @@ static void check_several_views_are_refused(const support_subject *s)
     kfe_spec *spec = NULL;
     kfe_model *model = NULL;
 
-    assert_ok(s->ctx, kfe_spec_parse(s->ctx, s->method.name, NULL, NULL, &spec));
+    assert_ok(s->ctx, kfe_spec_parse(s->ctx, s->method->name, NULL, NULL, &spec));
     assert_fails(s->ctx, KFE_EINPUT, "one table", kfe_fit(s->ctx, spec, views, &model));
     kfe_spec_free(spec);
     kfe_data_free(views);
@@ -119,7 +121,7 @@ static double dot_product(void *user, const double *x, const double *y, int64_t 
 
 static int is_linear_kernel(const support_subject *s)
 {
-    return strcmp(s->kernel.name, "linear") == 0 && !(s->method.flags & KFE_HAS_DERIVATIVE);
+    return strcmp(s->kernel->name, "linear") == 0 && !(s->method->flags & KFE_HAS_DERIVATIVE);
 }
 
 static void check_user_kernel(const support_subject *s, const char *params)
@@ -131,7 +133,7 @@ static void check_user_kernel(const support_subject *s, const char *params)
     kfe_model *loaded = NULL;
     kfe_matrix got;
 
-    assert_ok(s->ctx, kfe_spec_parse(s->ctx, s->method.name, params, NULL, &spec));
+    assert_ok(s->ctx, kfe_spec_parse(s->ctx, s->method->name, params, NULL, &spec));
     support_subject_tighten(s, spec);
     assert_ok(s->ctx, kfe_spec_add_user_kernel(s->ctx, spec, "dot", dot_product, NULL));
     assert_ok(s->ctx, kfe_fit(s->ctx, spec, train.data, &model));
@@ -156,7 +158,7 @@ static void check_user_kernel(const support_subject *s, const char *params)
 static void check_user_kernel_works_like_ours(const support_subject *s)
 {
     support_subject still = *s;
-    int points_move = s->method.flags & KFE_HAS_SYNTHETIC && s->method.flags & KFE_HAS_PREDICTOR;
+    int points_move = s->method->flags & KFE_HAS_SYNTHETIC && s->method->flags & KFE_HAS_PREDICTOR;
 
     still.tight = !points_move;
     check_user_kernel(&still, points_move ? "max-iter=0" : NULL);

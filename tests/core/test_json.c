@@ -304,7 +304,7 @@ static void assert_saves_or_says_why(kfe_context *ctx, const kfe_model *model, c
 /* Fits every method that accepts real targets; returns the number of models that were refused. */
 static int fit_extremes(kfe_context *ctx, double unit, double target_unit)
 {
-    kfe_entry_info method;
+    const kfe_entry_info *method;
     int refused = 0;
     double *x = support_normals(11, (int64_t)ROWS * COLS);
     double *y = support_normals(12, ROWS);
@@ -313,16 +313,16 @@ static int fit_extremes(kfe_context *ctx, double unit, double target_unit)
         x[i] *= unit;
     for (int i = 0; i < ROWS; i++)
         y[i] *= target_unit;
-    for (int m = 0; kfe_method(m, &method); m++) {
+    for (int m = 0; (method = kfe_method(m)); m++) {
         kfe_data *data = support_dense(ctx, ROWS, COLS, x, NULL);
         kfe_spec *spec = NULL;
         kfe_model *model = NULL;
         char what[128];
         assert_ok(ctx, kfe_data_set_targets(ctx, data, 1, y));
-        assert_ok(ctx, kfe_spec_parse(ctx, method.name, NULL, NULL, &spec));
-        snprintf(what, sizeof what, "%s on data of size %g and targets of size %g", method.name, unit,
+        assert_ok(ctx, kfe_spec_parse(ctx, method->name, NULL, NULL, &spec));
+        snprintf(what, sizeof what, "%s on data of size %g and targets of size %g", method->name, unit,
                  target_unit);
-        if (method.flags & KFE_HAS_REGRESSION && kfe_fit(ctx, spec, data, &model) == KFE_OK) {
+        if (method->flags & KFE_HAS_REGRESSION && kfe_fit(ctx, spec, data, &model) == KFE_OK) {
             char *bytes = NULL;
             size_t size = 0;
             refused += kfe_model_save_bytes(ctx, model, &bytes, &size) != KFE_OK;

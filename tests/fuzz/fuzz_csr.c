@@ -215,21 +215,21 @@ static double largest_of(const kfe_matrix *m)
  * kernels. */
 static void compare_kernels(kfe_context *ctx, unsigned which, const kfe_data *sparse, const kfe_data *dense)
 {
-    kfe_entry_info kernel;
+    const kfe_entry_info *kernel;
 
-    for (int k = (int)which % 4; kfe_kernel(k, &kernel); k += 4) {
+    for (int k = (int)which % 4; (kernel = kfe_kernel(k)); k += 4) {
         kfe_matrix a = {0};
         kfe_matrix b = {0};
-        if (kernel.flags & KFE_HAS_STRINGS || strcmp(kernel.name, "precomputed") == 0)
+        if (kernel->flags & KFE_HAS_STRINGS || strcmp(kernel->name, "precomputed") == 0)
             continue;
-        kfe_status status = kfe_kernel_matrix(ctx, kernel.name, dense, NULL, &a);
-        if (kfe_kernel_matrix(ctx, kernel.name, sparse, NULL, &b) != status)
-            fail(ctx, kernel.name);
+        kfe_status status = kfe_kernel_matrix(ctx, kernel->name, dense, NULL, &a);
+        if (kfe_kernel_matrix(ctx, kernel->name, sparse, NULL, &b) != status)
+            fail(ctx, kernel->name);
         for (int64_t i = 0; status == KFE_OK && i < a.rows; i++)
             for (int64_t j = 0; j < a.cols; j++)
                 if (!(fabs(a.values[i * a.stride + j] - b.values[i * b.stride + j]) <=
                       1e-6 * fmax(largest_of(&a), 1e-12))) {
-                    fprintf(stderr, "%s: (%d, %d) is %.17g dense and %.17g sparse\n", kernel.name, (int)i,
+                    fprintf(stderr, "%s: (%d, %d) is %.17g dense and %.17g sparse\n", kernel->name, (int)i,
                             (int)j, a.values[i * a.stride + j], b.values[i * b.stride + j]);
                     abort();
                 }

@@ -153,27 +153,24 @@ static void check_model(kfe_context *ctx, const kfe_model *model, const kfe_data
 static kfe_status make_spec(kfe_context *ctx, input *in, kfe_spec **out)
 {
     static const char *const scales[] = {"scale=none", "scale=standard", "scale=minmax", "scale=l2-rows"};
-    kfe_entry_info method;
-    kfe_entry_info kernel;
-    kfe_entry_info learner;
     int methods = 0;
     int kernels = 0;
     int learners = 0;
 
-    while (kfe_method(methods, &method))
+    while (kfe_method(methods))
         methods++;
-    while (kfe_kernel(kernels, &kernel))
+    while (kfe_kernel(kernels))
         kernels++;
-    while (kfe_learner(learners, &learner))
+    while (kfe_learner(learners))
         learners++;
-    kfe_method((int)take_byte(in) % methods, &method);
-    kfe_kernel((int)take_byte(in) % kernels, &kernel);
+    const kfe_entry_info *method = kfe_method((int)take_byte(in) % methods);
+    const kfe_entry_info *kernel = kfe_kernel((int)take_byte(in) % kernels);
     int chosen = (int)take_byte(in) % (learners + 1);
-    const char *text = strcmp(kernel.name, "spectrum") == 0 ? "spectrum:length=2" : kernel.name;
-    kfe_status status = kfe_spec_parse(ctx, method.name, scales[take_byte(in) % 4],
-                                       method.flags & KFE_HAS_KERNELS ? text : NULL, out);
-    if (status == KFE_OK && kfe_learner(chosen, &learner))
-        status = kfe_spec_set_learner(ctx, *out, learner.name, NULL);
+    const char *text = strcmp(kernel->name, "spectrum") == 0 ? "spectrum:length=2" : kernel->name;
+    kfe_status status = kfe_spec_parse(ctx, method->name, scales[take_byte(in) % 4],
+                                       method->flags & KFE_HAS_KERNELS ? text : NULL, out);
+    if (status == KFE_OK && kfe_learner(chosen))
+        status = kfe_spec_set_learner(ctx, *out, kfe_learner(chosen)->name, NULL);
     return status;
 }
 

@@ -89,18 +89,15 @@ static void ask(const kfe_model *model)
 {
     int64_t rows = 0;
     int64_t count = 0;
-    const double *weights = NULL;
-    const double *offset = NULL;
-    kfe_part_info part;
 
     const double *coefficients = kfe_model_coefficients(model, &rows);
     read_all(coefficients, rows * kfe_model_dim(model));
     read_all(kfe_model_offset(model), kfe_model_offset(model) ? kfe_model_dim(model) : 0);
     for (int64_t i = 0; kfe_model_support_index(model) && i < kfe_model_support_size(model); i++)
         sink = (double)kfe_model_support_index(model)[i];
-    for (int i = 0; kfe_model_part(model, i, &part); i++)
+    for (int i = 0; kfe_model_part(model, i); i++)
         ;
-    kfe_model_gate(model, &weights, &offset);
+    sink = kfe_model_gate_weights(model, &count) && kfe_model_gate_offset(model);
     for (int64_t i = 0; kfe_model_record_name(model, i); i++) {
         const double *record = kfe_model_record(model, kfe_model_record_name(model, i), &count);
         read_all(record, count);
@@ -209,16 +206,15 @@ static void show_figure(kfe_context *ctx, const kfe_model *model, const kfe_data
 {
     static int next;
     kfe_report *report = NULL;
-    kfe_entry_info figure;
     char *text = NULL;
 
-    if (!kfe_figure(next, &figure))
+    if (!kfe_figure(next))
         next = 0;
-    kfe_figure(next++, &figure);
+    const kfe_entry_info *figure = kfe_figure(next++);
     if (kfe_report_new(ctx, NULL, &report) == KFE_OK && kfe_report_set_model(ctx, report, model) == KFE_OK &&
         kfe_report_set_data(ctx, report, NULL, data) == KFE_OK &&
         (page ? kfe_report_html(ctx, report, &text)
-              : kfe_report_figure(ctx, report, figure.name, "svg", &text)) == KFE_OK)
+              : kfe_report_figure(ctx, report, figure->name, "svg", &text)) == KFE_OK)
         kfe_string_free(ctx, text);
     kfe_report_free(report);
 }

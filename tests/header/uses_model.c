@@ -15,10 +15,6 @@ static double dot_product(void *user, const double *x, const double *y, int64_t 
 static void look_at_model(const kfe_model *model)
 {
     int64_t count = 0;
-    const double *weights = NULL;
-    const double *shift = NULL;
-    const double *factor = NULL;
-    kfe_part_info part;
 
     assert_string_equal(CALL(kfe_model_method)(model), "koc");
     assert_string_equal(CALL(kfe_model_learner)(model), "knn");
@@ -31,18 +27,21 @@ static void look_at_model(const kfe_model *model)
     assert_int_equal(CALL(kfe_model_cols)(model, 0), COLS);
     CALL(kfe_model_label_column)(model);
     assert_int_equal(CALL(kfe_model_kernels)(model), 1);
-    assert_int_equal(CALL(kfe_model_scaling)(model, 0, &shift, &factor), 1);
-    assert_int_equal(kfe_model_scaling(model, 1, &shift, &factor), 0);
-    assert_null(shift);
+    CALL(kfe_model_shift)(model, 0);
+    CALL(kfe_model_factor)(model, 0);
+    assert_null(kfe_model_shift(model, 1));
+    assert_null(kfe_model_factor(model, 1));
     assert_int_equal(CALL(kfe_model_takes_strings)(model, 0), 0);
-    assert_int_equal(CALL(kfe_model_class_count)(model), 3);
+    assert_int_equal(CALL(kfe_model_classes)(model), 3);
     assert_string_equal(CALL(kfe_model_class_name)(model, 0), "a");
     assert_null(CALL(kfe_model_column_name)(model, 0, 0));
     assert_non_null(CALL(kfe_model_coefficients)(model, &count));
     CALL(kfe_model_offset)(model);
     CALL(kfe_model_support_index)(model);
-    assert_int_equal(CALL(kfe_model_part)(model, 0, &part), 0);
-    assert_int_equal(CALL(kfe_model_gate)(model, &weights, &weights), 0);
+    assert_null(CALL(kfe_model_part)(model, 0));
+    assert_null(CALL(kfe_model_gate_weights)(model, &count));
+    assert_int_equal(count, 0);
+    assert_null(CALL(kfe_model_gate_offset)(model));
     assert_non_null(CALL(kfe_model_record)(model, CALL(kfe_model_record_name)(model, 0), &count));
 }
 
@@ -211,9 +210,8 @@ kfe_status use_categories(kfe_context *ctx, void *user)
     static const char *const views[] = {"left", "right"};
     static const char *const columns[] = {"1-2", "3"};
     kfe_matrix features = {0};
-    const int32_t *view_of = NULL;
     kfe_status status = KFE_OK;
-    const char *const *found = NULL;
+    int64_t count = 0;
     kfe_data *train = NULL;
     kfe_data *test = NULL;
     kfe_spec *spec = NULL;
@@ -226,13 +224,13 @@ kfe_status use_categories(kfe_context *ctx, void *user)
     TRY(CALL(kfe_data_divide)(ctx, train, 2, views, columns));
     TRY(kfe_spec_parse(ctx, "kpca", NULL, "linear", &spec));
     TRY(kfe_fit(ctx, spec, train, &model));
-    assert_int_equal(CALL(kfe_model_division)(model, &view_of), COLS);
-    assert_int_equal(view_of[2], 1);
+    assert_int_equal(CALL(kfe_model_division)(model, &count)[2], 1);
+    assert_int_equal(count, COLS);
     TRY(CALL(kfe_data_encode_for_model)(ctx, model, test, 1, &column, labels));
     TRY(kfe_transform(ctx, model, test, &features));
     assert_int_equal(CALL(kfe_model_source_cols)(model, 0), 2);
-    assert_int_equal(CALL(kfe_model_categories)(model, 0, column, &found), 3);
-    assert_string_equal(found[2], "c");
+    assert_string_equal(CALL(kfe_model_categories)(model, 0, column, &count)[2], "c");
+    assert_int_equal(count, 3);
 cleanup:
     kfe_matrix_free(&features);
     kfe_model_free(model);

@@ -46,12 +46,12 @@ static void check_round_trip(kfe_context *ctx, const char *text, const char *con
 
 static void test_round_trip(void **state)
 {
-    kfe_entry_info info;
+    const kfe_entry_info *info;
 
-    for (int i = 0; kfe_kernel(i, &info); i++) {
+    for (int i = 0; (info = kfe_kernel(i)); i++) {
         char weighted[96];
-        snprintf(weighted, sizeof weighted, "%s:weight=0.1", info.name);
-        check_round_trip(*state, info.name, info.name);
+        snprintf(weighted, sizeof weighted, "%s:weight=0.1", info->name);
+        check_round_trip(*state, info->name, info->name);
         check_round_trip(*state, weighted, "weight=0.1");
     }
     check_round_trip(*state, "poly:degree=5,coef0=0.1,gamma=median", "degree=5");
@@ -66,13 +66,13 @@ static void test_other_names(void **state)
 {
     static const char *const names[][2] = {{"gaussian:gamma=2", "rbf:gamma=2"},
                                            {"polynomial:degree=4", "poly:degree=4"}};
-    kfe_entry_info info;
+    const kfe_entry_info *info;
 
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         check_round_trip(*state, names[k][0], names[k][1]);
-    for (int i = 0; kfe_kernel(i, &info); i++)
-        if (info.alias)
-            check_round_trip(*state, info.alias, info.name);
+    for (int i = 0; (info = kfe_kernel(i)); i++)
+        if (info->alias)
+            check_round_trip(*state, info->alias, info->name);
 }
 
 static void test_unknown_names(void **state)

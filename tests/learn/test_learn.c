@@ -155,13 +155,13 @@ enum { LEARNERS = sizeof all / sizeof *all };
 static void test_tables_of_learners(void **state)
 {
     kfe_context *ctx = *state;
-    kfe_entry_info info;
+    const kfe_entry_info *info;
     const kfe_i_learner *found = NULL;
     int count = 0;
 
-    for (; kfe_learner(count, &info); count++) {
-        assert_string_equal(info.name, all[count]);
-        assert_true(strlen(info.summary) > 0 && strlen(info.formula) > 0);
+    for (; (info = kfe_learner(count)); count++) {
+        assert_string_equal(info->name, all[count]);
+        assert_true(strlen(info->summary) > 0 && strlen(info->formula) > 0);
         for (int p = 0; kfe_learner_param(count, p); p++)
             assert_true(strlen(kfe_learner_param(count, p)->help) > 0);
     }
@@ -182,14 +182,14 @@ static int learner_has(const char *name)
 /* Both become flags of one command, so their names must differ. */
 static void test_parameters_differ_from_those_of_methods(void **state)
 {
-    kfe_entry_info info;
+    const kfe_entry_info *info;
     (void)state;
 
     assert_true(learner_has("neighbors"));
-    for (int m = 0; kfe_method(m, &info); m++)
+    for (int m = 0; (info = kfe_method(m)); m++)
         for (int p = 0; kfe_method_param(m, p); p++)
             if (learner_has(kfe_method_param(m, p)->name))
-                fail_msg("learners and method %s both have '%s'", info.name, kfe_method_param(m, p)->name);
+                fail_msg("learners and method %s both have '%s'", info->name, kfe_method_param(m, p)->name);
     for (int p = 0; kfe_fit_option(p); p++)
         assert_false(learner_has(kfe_fit_option(p)->name));
     for (int p = 0; kfe_read_option(p); p++)

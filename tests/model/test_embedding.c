@@ -115,27 +115,25 @@ static void test_localized_projector_can_be_taken_apart(void **state)
     support_sample s = make_sample(ctx);
     kfe_model *model = support_fit(ctx, "sldr", "local-dim=2", "linear", s.data);
     kfe_matrix z = support_transform(ctx, model, s.data);
-    const double *weights = NULL;
-    const double *offset = NULL;
     int64_t rows = -1;
-    kfe_part_info part;
+    int64_t dim = -1;
 
-    assert_int_equal(kfe_model_part(model, 1, &part), 0);
-    assert_int_equal(kfe_model_part(model, -1, &part), 0);
-    assert_int_equal(kfe_model_part(model, 0, &part), 1);
-    assert_int_equal(part.view, 0);
-    assert_int_equal(part.cols, COLS);
-    assert_int_equal(part.dim, 2);
-    assert_int_equal(part.mapped, 0);
-    assert_int_equal(kfe_model_gate(model, &weights, &offset), 2);
-    assert_non_null(weights);
-    assert_non_null(offset);
-    assert_non_null(part.gating);
+    assert_null(kfe_model_part(model, 1));
+    assert_null(kfe_model_part(model, -1));
+    const kfe_part_info *part = kfe_model_part(model, 0);
+    assert_int_equal(part->view, 0);
+    assert_int_equal(part->cols, COLS);
+    assert_int_equal(part->dim, 2);
+    assert_int_equal(part->mapped, 0);
+    assert_non_null(kfe_model_gate_weights(model, &dim));
+    assert_int_equal(dim, 2);
+    assert_non_null(kfe_model_gate_offset(model));
+    assert_non_null(part->gating);
     for (int64_t i = 0; i < ROWS; i++)
         for (int64_t j = 0; j < 2; j++) {
             double sum = 0;
             for (int64_t k = 0; k < COLS; k++)
-                sum += s.x[i * COLS + k] * part.projection[k * 2 + j];
+                sum += s.x[i * COLS + k] * part->projection[k * 2 + j];
             assert_below(fabs(z.values[i * z.stride + j] - sum), 1e-12);
         }
     assert_null(kfe_model_coefficients(model, &rows));
@@ -143,9 +141,10 @@ static void test_localized_projector_can_be_taken_apart(void **state)
     kfe_matrix_free(&z);
     kfe_model_free(model);
     model = support_fit(ctx, "pca", NULL, NULL, s.data);
-    assert_int_equal(kfe_model_part(model, 0, &part), 0);
-    assert_int_equal(kfe_model_gate(model, &weights, &offset), 0);
-    assert_null(offset);
+    assert_null(kfe_model_part(model, 0));
+    assert_null(kfe_model_gate_weights(model, &dim));
+    assert_int_equal(dim, 0);
+    assert_null(kfe_model_gate_offset(model));
     kfe_model_free(model);
     support_sample_free(&s);
 }

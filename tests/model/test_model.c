@@ -41,7 +41,7 @@ static void test_model_describes_itself(void **state)
     assert_int_equal(kfe_model_cols(model, -1), 0);
     assert_false(kfe_model_takes_strings(model, 0));
     assert_false(kfe_model_takes_strings(model, 5));
-    assert_int_equal(kfe_model_class_count(model), CLASSES);
+    assert_int_equal(kfe_model_classes(model), CLASSES);
     assert_string_equal(kfe_model_class_name(model, 2), "c2");
     assert_null(kfe_model_class_name(model, -1));
     const double *sizes = kfe_model_record(model, "centroid-sizes", &count);
@@ -474,15 +474,15 @@ static void test_allocations_that_fail(void **state)
     kfe_context *ctx = *state;
     support_sample s = make_sample(ctx);
     sweep w = {.x = s.x};
-    kfe_entry_info method;
+    const kfe_entry_info *method;
 
     snprintf(w.saved, sizeof w.saved, "%s", support_path("saved.kfe"));
     snprintf(w.aside, sizeof w.aside, "%s", support_path("aside.kfe"));
     kfe_data_free(support_sparse(ctx, ROWS, COLS, s.x, NULL, &w.arrays));
-    for (int m = 0; kfe_method(m, &method); m++) {
-        label_for(&w, s.data, method.flags & KFE_HAS_TWO_CLASSES ? 2 : CLASSES);
-        request plain = {.method = method.name, .params = short_loops(method.name)};
-        plain.kernel = method.flags & KFE_HAS_KERNELS ? "rbf" : NULL;
+    for (int m = 0; (method = kfe_method(m)); m++) {
+        label_for(&w, s.data, method->flags & KFE_HAS_TWO_CLASSES ? 2 : CLASSES);
+        request plain = {.method = method->name, .params = short_loops(method->name)};
+        plain.kernel = method->flags & KFE_HAS_KERNELS ? "rbf" : NULL;
         sweep_request(ctx, &w, &plain);
     }
     label_for(&w, s.data, CLASSES);

@@ -152,18 +152,18 @@ static void test_every_learner_on_every_pipeline(void **state)
 {
     static const int classes[] = {2, 4, 0};
     kfe_context *ctx = *state;
-    kfe_entry_info learner;
+    const kfe_entry_info *learner;
 
     for (int p = 0; p < PIPELINES; p++)
         for (int c = 0; c < 3; c++) {
             halves h = make_halves(ctx, pipelines[p].table, classes[c]);
-            for (int l = 0; kfe_learner(l, &learner); l++) {
-                int takes = classes[c] || learner.flags & KFE_HAS_REGRESSION;
+            for (int l = 0; (learner = kfe_learner(l)); l++) {
+                int takes = classes[c] || learner->flags & KFE_HAS_REGRESSION;
                 int supervised = strcmp(pipelines[p].method, "koc") == 0;
-                if (!takes || (pipelines[p].needs_kernels && !(learner.flags & KFE_HAS_KERNELS)) ||
+                if (!takes || (pipelines[p].needs_kernels && !(learner->flags & KFE_HAS_KERNELS)) ||
                     (supervised && !classes[c]))
                     continue;
-                kfe_model *model = fit(ctx, &pipelines[p], learner.name, NULL, h.train);
+                kfe_model *model = fit(ctx, &pipelines[p], learner->name, NULL, h.train);
                 check_file(ctx, model, h.test);
                 if (pipelines[p].table != SELECT_TEXT || classes[c])
                     check_answers(ctx, model, &h);

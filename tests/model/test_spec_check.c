@@ -67,17 +67,17 @@ static void test_check_agrees_with_fit(void **state)
     static const char *const learners[] = {NULL, "knn", "svm", "linear-svm"};
     kfe_context *ctx = *state;
     double *x = support_normals(3, (int64_t)ROWS * COLS);
-    kfe_entry_info method;
+    const kfe_entry_info *method;
 
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         kfe_data *data = make_data(ctx, x, &kinds[k]);
-        for (int i = 0; kfe_method(i, &method); i++)
+        for (int i = 0; (method = kfe_method(i)); i++)
             for (size_t c = 0; c < 12; c++) {
                 char what[160];
                 kfe_spec *spec = NULL;
-                snprintf(what, sizeof what, "%s, kernel %zu, learner %zu on %s", method.name, c % 3, c / 3,
+                snprintf(what, sizeof what, "%s, kernel %zu, learner %zu on %s", method->name, c % 3, c / 3,
                          kinds[k].name);
-                assert_ok(ctx, kfe_spec_parse(ctx, method.name, NULL, kernels[c % 3], &spec));
+                assert_ok(ctx, kfe_spec_parse(ctx, method->name, NULL, kernels[c % 3], &spec));
                 assert_ok(ctx, kfe_spec_set_learner(ctx, spec, learners[c / 3], NULL));
                 compare_with_fit(ctx, spec, data, what);
                 kfe_spec_free(spec);
@@ -137,17 +137,17 @@ static void test_reasons(void **state)
 static void test_linear_methods_name_an_alternative(void **state)
 {
     kfe_context *ctx = *state;
-    kfe_entry_info method;
+    const kfe_entry_info *method;
 
-    for (int i = 0; kfe_method(i, &method); i++) {
+    for (int i = 0; (method = kfe_method(i)); i++) {
         kfe_spec *spec = NULL;
         kfe_misfit misfit = KFE_FITS;
-        assert_ok(ctx, kfe_spec_parse(ctx, method.name, NULL, "rbf", &spec));
+        assert_ok(ctx, kfe_spec_parse(ctx, method->name, NULL, "rbf", &spec));
         kfe_status status = kfe_spec_check(ctx, spec, NULL, &misfit);
-        assert_int_equal(status == KFE_OK, (method.flags & KFE_HAS_KERNELS) != 0);
+        assert_int_equal(status == KFE_OK, (method->flags & KFE_HAS_KERNELS) != 0);
         const char *instead = strstr(kfe_error_message(ctx), "use ");
         kfe_spec_free(spec);
-        if (status == KFE_OK || strcmp(method.name, "none") == 0)
+        if (status == KFE_OK || strcmp(method->name, "none") == 0)
             continue;
         assert_non_null(instead);
         assert_ok(ctx, kfe_spec_parse(ctx, instead + 4, NULL, "rbf", &spec));

@@ -112,13 +112,13 @@ static problem make_problem(void)
 static void test_contexts_are_independent(void **state)
 {
     problem p = make_problem();
-    kfe_entry_info method;
+    const kfe_entry_info *method;
 
     (void)state;
-    for (int m = 0; kfe_method(m, &method); m++) {
-        task description = {.x = p.x, .method = method.name};
-        description.labels = method.flags & KFE_HAS_TWO_CLASSES ? p.two_labels : p.labels;
-        description.kernel = method.flags & KFE_HAS_KERNELS ? "rbf" : NULL;
+    for (int m = 0; (method = kfe_method(m)); m++) {
+        task description = {.x = p.x, .method = method->name};
+        description.labels = method->flags & KFE_HAS_TWO_CLASSES ? p.two_labels : p.labels;
+        description.kernel = method->flags & KFE_HAS_KERNELS ? "rbf" : NULL;
         compare_with_alone(&description);
     }
     free(p.x);

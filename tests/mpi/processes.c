@@ -11,7 +11,7 @@
 
 static int is_wanted(const support_subject *s)
 {
-    return getenv("KFE_TEST_ALL") || strcmp(s->kernel.name, "rbf") == 0;
+    return getenv("KFE_TEST_ALL") || strcmp(s->kernel->name, "rbf") == 0;
 }
 
 static void check_processes_change_rounding_only(const support_subject *s)

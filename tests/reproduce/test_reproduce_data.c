@@ -32,11 +32,11 @@ static void test_rows_are_the_first(void **state)
     kfe_data *data = data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\", \"rows\": 60}");
 
     assert_int_equal(kfe_data_rows(data), 60);
-    assert_int_equal(kfe_data_class_count(data), 2);
+    assert_int_equal(kfe_data_classes(data), 2);
     kfe_data_free(data);
     data = data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\", \"every\": 60}");
     assert_int_equal(kfe_data_rows(data), 3); /* rows 0, 60 and 120: one of each class */
-    assert_int_equal(kfe_data_class_count(data), 3);
+    assert_int_equal(kfe_data_classes(data), 3);
     kfe_data_free(data);
     data = data_of_row(ctx, "{\"name\": \"I\", \"generate\": \"iris\", \"rows\": 600}");
     assert_int_equal(kfe_data_rows(data), 150);
@@ -60,7 +60,7 @@ static void test_classes_are_joined(void **state)
                          "[\"virginica\", \"setosa\"], \"v\": [\"versicolor\"]}, \"every\": 10}");
 
     assert_int_equal(kfe_data_rows(data), 15);
-    assert_int_equal(kfe_data_class_count(data), 2);
+    assert_int_equal(kfe_data_classes(data), 2);
     assert_string_equal(kfe_data_class_name(data, 0), "others");
     for (int64_t i = 0; i < 15; i++)
         assert_int_equal(kfe_data_class_of(data, i), i >= 5 && i < 10);
@@ -161,7 +161,7 @@ static void test_images_become_rectangle_features(void **state)
     assert_ok(ctx, kfe_data_row(ctx, data, 0, 7, row[0]));
     assert_ok(ctx, kfe_data_row(ctx, expected, 0, 7, row[1]));
     assert_memory_equal(row[0], row[1], (size_t)kfe_data_cols(data, 0) * sizeof **row);
-    assert_int_equal(kfe_data_class_count(data), 3);
+    assert_int_equal(kfe_data_classes(data), 3);
     kfe_data_free(expected);
     kfe_data_free(data);
     kfe_data_free(iris);

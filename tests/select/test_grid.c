@@ -404,12 +404,12 @@ static void test_default_kernel_has_parameters(void **state)
 static void test_nested_features_have_a_place_of_their_own(void **state)
 {
     kfe_context *ctx = *state;
-    kfe_entry_info method;
+    const kfe_entry_info *method;
     int64_t at = 0;
 
-    for (int m = 0; kfe_method(m, &method); m++) {
-        request r = {.method = method.name, .learner = "knn", .texts = {"dim=3,1,2"}};
-        if (!(method.flags & KFE_HAS_NESTING))
+    for (int m = 0; (method = kfe_method(m)); m++) {
+        request r = {.method = method->name, .learner = "knn", .texts = {"dim=3,1,2"}};
+        if (!(method->flags & KFE_HAS_NESTING))
             continue;
         kfe_i_grid grid = made(ctx, &r);
         assert_int_equal(axis_named(&grid, "dim", &at)->place, KFE_AXIS_DIM);

@@ -310,20 +310,20 @@ static void test_undefined_is_nan(void **state)
 static void test_table(void **state)
 {
     kfe_context *ctx = *state;
-    kfe_entry_info entry;
+    const kfe_entry_info *entry;
     const kfe_i_metric *metric = NULL;
     int count = 0;
 
-    for (; kfe_metric(count, &entry); count++) {
+    for (; (entry = kfe_metric(count)); count++) {
         const kfe_i_metric *row = kfe_i_metric_at(count);
-        assert_string_equal(entry.name, row->name);
-        assert_int_equal(entry.flags == KFE_HAS_REGRESSION, row->task == KFE_TASK_REAL);
-        assert_string_equal(entry.formula, row->larger_is_better ? "larger is better" : "smaller is better");
-        assert_ok(ctx, kfe_i_metric_find(ctx, entry.name, row->task, &metric));
+        assert_string_equal(entry->name, row->name);
+        assert_int_equal(entry->flags == KFE_HAS_REGRESSION, row->task == KFE_TASK_REAL);
+        assert_string_equal(entry->formula, row->larger_is_better ? "larger is better" : "smaller is better");
+        assert_ok(ctx, kfe_i_metric_find(ctx, entry->name, row->task, &metric));
         assert_ptr_equal(metric, row);
     }
     assert_int_equal(count, 14);
-    assert_false(kfe_metric(-1, &entry));
+    assert_null(kfe_metric(-1));
     assert_string_equal(kfe_i_metric_default(KFE_TASK_CLASSES)->name, "accuracy");
     assert_string_equal(kfe_i_metric_default(KFE_TASK_REAL)->name, "rmse");
     assert_fails(ctx, KFE_EINVAL, "did you mean 'accuracy'",
@@ -369,7 +369,7 @@ static void test_bad_requests_are_refused(void **state)
 static kfe_status measure_once(kfe_context *ctx, void *user)
 {
     static const double scores[] = {3, 1, 2, 1, 2, 2, 1, 1, 0, 4, 4, 4, 0, 9, 0, 3, 2, 1};
-    const kfe_entry_info *metric = user;
+    const kfe_entry_info *metric = kfe_metric(*(const int *)user);
     double out = 0;
 
     if (metric->flags & KFE_HAS_REGRESSION)
@@ -379,13 +379,13 @@ static kfe_status measure_once(kfe_context *ctx, void *user)
 
 static void test_failing_allocations(void **state)
 {
-    kfe_entry_info metric;
+    const kfe_entry_info *metric;
     int64_t allocations = 0;
     (void)state;
 
-    for (int m = 0; kfe_metric(m, &metric); m++)
+    for (int m = 0; (metric = kfe_metric(m)); m++)
         allocations +=
-            support_sweep_run(&(support_sweep){.name = metric.name, .use = measure_once, .user = &metric}) -
+            support_sweep_run(&(support_sweep){.name = metric->name, .use = measure_once, .user = &m}) -
             1;                      /* the context's own allocations */
     assert_true(allocations >= 12); /* two for counts, and five each for auc and average-precision */
 }

@@ -98,7 +98,7 @@ kfe_matrix scene_scores(kfe_context *ctx, const kfe_model *model, const kfe_data
         assert_true(isfinite(scores.values[i]));
     for (int64_t i = 0; i < predictions.rows; i++) {
         double code = predictions.values[i];
-        assert_true(code >= 0 && code < (double)kfe_model_class_count(model) && code == floor(code));
+        assert_true(code >= 0 && code < (double)kfe_model_classes(model) && code == floor(code));
     }
     kfe_matrix_free(&predictions);
     return scores;

@@ -9,14 +9,16 @@
 
 /* ---- subjects ---- */
 
+const kfe_entry_info support_no_kernel = {.name = ""};
+
 int support_subject_is_precomputed(const support_subject *subject)
 {
-    return strcmp(subject->kernel.name, "precomputed") == 0;
+    return strcmp(subject->kernel->name, "precomputed") == 0;
 }
 
 int support_subject_takes_strings(const support_subject *subject)
 {
-    return (subject->kernel.flags & KFE_HAS_STRINGS) != 0;
+    return (subject->kernel->flags & KFE_HAS_STRINGS) != 0;
 }
 
 int support_subject_has_points(const support_subject *subject)
@@ -26,16 +28,16 @@ int support_subject_has_points(const support_subject *subject)
 
 const char *support_subject_kernel(const support_subject *subject)
 {
-    return subject->kernel.name[0] ? subject->kernel.name : NULL;
+    return subject->kernel->name[0] ? subject->kernel->name : NULL;
 }
 
 static int takes_kernel(const support_subject *subject)
 {
-    if (!(subject->method.flags & KFE_HAS_KERNELS))
+    if (!(subject->method->flags & KFE_HAS_KERNELS))
         return 0;
-    if (subject->method.flags & KFE_HAS_DERIVATIVE && !(subject->kernel.flags & KFE_HAS_DERIVATIVE))
+    if (subject->method->flags & KFE_HAS_DERIVATIVE && !(subject->kernel->flags & KFE_HAS_DERIVATIVE))
         return 0;
-    return !(subject->method.flags & KFE_HAS_SYNTHETIC) || support_subject_has_points(subject);
+    return !(subject->method->flags & KFE_HAS_SYNTHETIC) || support_subject_has_points(subject);
 }
 
 support_subject *support_subjects(int *count)
@@ -45,11 +47,9 @@ support_subject *support_subjects(int *count)
     support_subject subject = {0};
 
     *count = 0;
-    for (int m = 0; kfe_method(m, &subject.method); m++)
-        for (int k = -1; k < 0 || kfe_kernel(k, &subject.kernel); k++) {
-            if (k < 0)
-                subject.kernel = (kfe_entry_info){.name = ""};
-            int wanted = k < 0 ? !(subject.method.flags & KFE_HAS_KERNELS) : takes_kernel(&subject);
+    for (int m = 0; (subject.method = kfe_method(m)); m++)
+        for (int k = -1; (subject.kernel = k < 0 ? &support_no_kernel : kfe_kernel(k)); k++) {
+            int wanted = k < 0 ? !(subject.method->flags & KFE_HAS_KERNELS) : takes_kernel(&subject);
             if (!wanted)
                 continue;
             if (*count == capacity) {
@@ -151,7 +151,7 @@ static void set_target(const support_subject *subject, const support_variant *va
 
     for (int64_t i = 0; i < rows; i++) {
         class_of[i] = variant->one_class ? 0 : base_class[row_of(variant, i)];
-        if (subject->method.flags & KFE_HAS_TWO_CLASSES)
+        if (subject->method->flags & KFE_HAS_TWO_CLASSES)
             class_of[i] = class_of[i] > 0;
         real[i] = class_of[i] + 0.01 * (double)i;
     }
@@ -221,7 +221,7 @@ static const char *tight_value(const char *name)
 void support_subject_tighten(const support_subject *subject, kfe_spec *spec)
 {
     const kfe_param_info *row;
-    int svms = (subject->method.flags & KFE_HAS_PREDICTOR) != 0;
+    int svms = (subject->method->flags & KFE_HAS_PREDICTOR) != 0;
 
     for (int i = 0; (row = kfe_method_param(subject->method_index, i)); i++) {
         const char *tight = tight_value(row->name);
@@ -241,10 +241,11 @@ kfe_model *support_subject_fit(const support_subject *subject, const char *param
     kfe_spec *spec = NULL;
     kfe_model *model = NULL;
 
-    assert_ok(ctx, kfe_spec_parse(ctx, subject->method.name, params, support_subject_kernel(subject), &spec));
+    assert_ok(ctx,
+              kfe_spec_parse(ctx, subject->method->name, params, support_subject_kernel(subject), &spec));
     support_subject_tighten(subject, spec);
     kfe_status status = kfe_fit(ctx, spec, train, &model);
-    if (status != KFE_ENUMERIC || !(subject->kernel.flags & KFE_HAS_INDEFINITE))
+    if (status != KFE_ENUMERIC || !(subject->kernel->flags & KFE_HAS_INDEFINITE))
         assert_ok(ctx, status);
     kfe_spec_free(spec);
     return model;

@@ -21,10 +21,12 @@ enum { SUBJECT_MOST_UNDECIDED = 4 };
 
 typedef struct support_subject {
     int method_index;
-    kfe_entry_info method, kernel; /* a method without kernels has an empty kernel name */
+    const kfe_entry_info *method, *kernel; /* a method without kernels has support_no_kernel */
     kfe_context *ctx;
     int tight; /* fit tightly (see support_subject_fit) */
 } support_subject;
+
+extern const kfe_entry_info support_no_kernel; /* has an empty name */
 
 /* All subjects, without a context. The caller frees them. */
 support_subject *support_subjects(int *count);

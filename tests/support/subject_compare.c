@@ -35,7 +35,7 @@ static kfe_matrix kernel_of(const support_subject *subject, const kfe_data *data
             assert_ok(subject->ctx, kfe_data_row(subject->ctx, data, 0, i, copy + i * SUBJECT_ROWS));
         k = (kfe_matrix){SUBJECT_ROWS, SUBJECT_ROWS, SUBJECT_ROWS, copy, NULL};
     } else {
-        assert_ok(subject->ctx, kfe_kernel_matrix(subject->ctx, subject->kernel.name, data, NULL, &k));
+        assert_ok(subject->ctx, kfe_kernel_matrix(subject->ctx, subject->kernel->name, data, NULL, &k));
     }
     return k;
 }
@@ -44,9 +44,11 @@ static kfe_model *fit_matrix(const support_subject *subject, const kfe_data *tra
                              kfe_data **matrix)
 {
     support_subject given = *subject;
+    kfe_entry_info kernel = *subject->kernel;
     int class_of[SUBJECT_ROWS];
 
-    given.kernel.name = "precomputed";
+    kernel.name = "precomputed";
+    given.kernel = &kernel;
     for (int64_t i = 0; i < SUBJECT_ROWS; i++)
         class_of[i] = (int)kfe_data_class_of(train, i);
     *matrix = support_dense(subject->ctx, SUBJECT_ROWS, SUBJECT_ROWS, k->values, class_of);
@@ -62,7 +64,7 @@ static double distance_at_new_points(const support_subject *subject, uint64_t ra
     kfe_data *matrix = NULL;
     kfe_matrix k = {0};
 
-    assert_ok(subject->ctx, kfe_kernel_matrix(subject->ctx, subject->kernel.name, test.data, train, &k));
+    assert_ok(subject->ctx, kfe_kernel_matrix(subject->ctx, subject->kernel->name, test.data, train, &k));
     assert_ok(subject->ctx, kfe_data_wrap_dense(subject->ctx, k.rows, k.cols, k.stride, k.values, &matrix));
     kfe_matrix expected = support_transform(subject->ctx, a, matrix);
     for (int64_t i = 0; i < k.rows; i++)
@@ -126,7 +128,7 @@ static double point_sensitivity(const support_subject *subject, uint64_t seed, c
 static double sensitivity(const support_subject *subject, uint64_t seed)
 {
     support_made train = support_make(subject, &(support_variant){0});
-    unsigned flags = subject->method.flags;
+    unsigned flags = subject->method->flags;
     double change = flags & KFE_HAS_KERNELS && !(flags & KFE_HAS_SYNTHETIC)
                         ? matrix_sensitivity(subject, seed, train.data)
                         : point_sensitivity(subject, seed, train.data);
@@ -187,7 +189,7 @@ static double allowed_distance(const support_subject *s, double precision, doubl
 
     /* margins are of order one, so violating them changes the features as much as an equally large change of
      * the kernel */
-    if (s->tight && s->method.flags & KFE_HAS_PREDICTOR)
+    if (s->tight && s->method->flags & KFE_HAS_PREDICTOR)
         precision = fmax(precision, SUBJECT_STOP);
     /* the objective alone determines SVMs on the few dimensions of a localized kernel: a hyperplane whose
      * objective misses the optimum by ε may lie √(2ε) from the best one, and the projections follow it */
@@ -205,7 +207,7 @@ void support_assert_distance(const support_subject *s, double distance, double p
     if (distance > allowed)
         allowed = allowed_distance(s, precision, worst_sensitivity(s));
     if (!(distance <= allowed))
-        fail_msg("%s %s: the features are %.3g apart, allowed are %.3g", s->method.name, s->kernel.name,
+        fail_msg("%s %s: the features are %.3g apart, allowed are %.3g", s->method->name, s->kernel->name,
                  distance, allowed);
     undecided = fmax(undecided, distance);
 }
@@ -224,7 +226,7 @@ void support_same_features(const support_subject *s, const kfe_matrix *a, const 
 {
     assert_int_equal(a->rows, b->rows);
     int64_t most = a->cols < b->cols ? a->cols : b->cols;
-    int nested = a->cols != b->cols && s->method.flags & KFE_HAS_NESTING;
+    int nested = a->cols != b->cols && s->method->flags & KFE_HAS_NESTING;
     double *first = first_columns(a, nested ? most : a->cols);
     double *second = first_columns(b, nested ? most : b->cols);
     double distance = support_distance_up_to_rotation(a->rows, nested ? most : a->cols, first,
@@ -306,8 +308,8 @@ int support_run_checks(const char *group, size_t count, const support_check *che
                 continue;
             task->check = &checks[c];
             task->subject = subjects[i];
-            snprintf(task->name, sizeof task->name, "%s %s: %s", subjects[i].method.name,
-                     subjects[i].kernel.name, checks[c].name);
+            snprintf(task->name, sizeof task->name, "%s %s: %s", subjects[i].method->name,
+                     subjects[i].kernel->name, checks[c].name);
             tests[filled++] = (struct CMUnitTest){task->name, run_job, NULL, end_job, task};
         }
     cmocka_set_test_filter(getenv("KFE_TEST_FILTER"));

@@ -25,7 +25,7 @@ static void test_rows_in_the_order_listed(void **state)
 
     assert_ok(ctx, kfe_data_take(ctx, iris, 4, rows, &part));
     assert_int_equal(kfe_data_rows(part), 4);
-    assert_int_equal(kfe_data_class_count(part), 2); /* versicolor is missing */
+    assert_int_equal(kfe_data_classes(part), 2); /* versicolor is missing */
     for (int64_t i = 0; i < 4; i++) {
         double taken[4];
         double original[4];

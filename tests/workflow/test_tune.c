@@ -481,7 +481,7 @@ static void test_weights(void **state)
     ranked(json, "kfd, Gaussian kernel, centroids");
     ranked(json, "linear SVM");
     assert_true(honest_mean(json, "accuracy") > 0.95); /* 2/3 if the third class counted */
-    assert_int_equal(kfe_model_class_count(best), 2);
+    assert_int_equal(kfe_model_classes(best), 2);
     kfe_model_free(best);
     json_decref(json);
     kfe_data_free(data);

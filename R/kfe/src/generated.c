@@ -63,7 +63,7 @@ static SEXP names_of(const kfe_data *data)
 
 static SEXP classes_of(const kfe_data *data)
 {
-    int64_t count = kfe_data_class_count(data);
+    int64_t count = kfe_data_classes(data);
     SEXP names = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)count));
 
     for (int64_t k = 0; k < count; k++)

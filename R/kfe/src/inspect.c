@@ -33,8 +33,8 @@ static SEXP categories_of(const kfe_model *model, int view)
     SEXP all = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)cols));
 
     for (int64_t j = 0; j < cols; j++) {
-        const char *const *words;
-        int64_t count = kfe_model_categories(model, view, j, &words);
+        int64_t count;
+        const char *const *words = kfe_model_categories(model, view, j, &count);
         SEXP own = PROTECT(count ? Rf_allocVector(STRSXP, (R_xlen_t)count) : R_NilValue);
         for (int64_t k = 0; k < count; k++)
             SET_STRING_ELT(own, (R_xlen_t)k, Rf_mkCharCE(words[k], CE_UTF8));
@@ -65,19 +65,16 @@ static SEXP view_of(const kfe_model *model, int view)
     static const char *const names[] = {"name",       "cols",  "source_cols", "strings", "names",
                                         "categories", "shift", "factor",      ""};
     SEXP list = PROTECT(Rf_mkNamed(VECSXP, (const char **)names));
-    const double *shift = NULL;
-    const double *factor = NULL;
     int64_t cols = kfe_model_cols(model, view);
 
-    kfe_model_scaling(model, view, &shift, &factor);
     SET_VECTOR_ELT(list, 0, rkfe_utf8(kfe_model_view_name(model, view)));
     SET_VECTOR_ELT(list, 1, Rf_ScalarReal((double)cols));
     SET_VECTOR_ELT(list, 2, Rf_ScalarReal((double)kfe_model_source_cols(model, view)));
     SET_VECTOR_ELT(list, 3, Rf_ScalarLogical(kfe_model_takes_strings(model, view)));
     SET_VECTOR_ELT(list, 4, column_names(model, view));
     SET_VECTOR_ELT(list, 5, categories_of(model, view));
-    SET_VECTOR_ELT(list, 6, numbers(shift, cols));
-    SET_VECTOR_ELT(list, 7, numbers(factor, cols));
+    SET_VECTOR_ELT(list, 6, numbers(kfe_model_shift(model, view), cols));
+    SET_VECTOR_ELT(list, 7, numbers(kfe_model_factor(model, view), cols));
     UNPROTECT(1);
     return list;
 }
@@ -163,7 +160,7 @@ static SEXP facts_of(const kfe_model *model, SEXP kernels)
         "method",  "learner", "calibration", "outputs",      "task",   "dim",     "support_size", "kernels",
         "classes", "views",   "records",     "coefficients", "offset", "support", "plain",        ""};
     SEXP list = PROTECT(Rf_mkNamed(VECSXP, (const char **)names));
-    int64_t classes = kfe_model_class_count(model);
+    int64_t classes = kfe_model_classes(model);
     int64_t dim = kfe_model_dim(model);
 
     SET_VECTOR_ELT(list, 0, rkfe_utf8(kfe_model_method(model)));

@@ -7,7 +7,7 @@
 
 #include "rkfe.h"
 
-typedef int (*entry_fn)(int index, kfe_entry_info *out);
+typedef const kfe_entry_info *(*entry_fn)(int index);
 typedef const kfe_param_info *(*param_fn)(int entry, int index);
 typedef const kfe_param_info *(*option_fn)(int index);
 
@@ -54,22 +54,22 @@ SEXP rkfe_entries(SEXP table)
 {
     static const char *const names[] = {"name", "summary", "formula", "kernel", "alias", "flags", ""};
     const table_row *row = find_table(table);
-    kfe_entry_info info;
+    const kfe_entry_info *info;
     int count = 0;
     SEXP list = PROTECT(Rf_mkNamed(VECSXP, (const char **)names));
 
-    while (row->entry && row->entry(count, &info))
+    while (row->entry && row->entry(count))
         count++;
     for (int column = 0; column < 6; column++)
         SET_VECTOR_ELT(list, column, Rf_allocVector(column == 5 ? INTSXP : STRSXP, count));
     for (int k = 0; k < count; k++) {
-        row->entry(k, &info);
-        set_text(VECTOR_ELT(list, 0), k, info.name);
-        set_text(VECTOR_ELT(list, 1), k, info.summary);
-        set_text(VECTOR_ELT(list, 2), k, info.formula);
-        set_text(VECTOR_ELT(list, 3), k, info.kernel);
-        set_text(VECTOR_ELT(list, 4), k, info.alias);
-        INTEGER(VECTOR_ELT(list, 5))[k] = (int)info.flags;
+        info = row->entry(k);
+        set_text(VECTOR_ELT(list, 0), k, info->name);
+        set_text(VECTOR_ELT(list, 1), k, info->summary);
+        set_text(VECTOR_ELT(list, 2), k, info->formula);
+        set_text(VECTOR_ELT(list, 3), k, row->entry == kfe_method ? kfe_method_kernel(k) : NULL);
+        set_text(VECTOR_ELT(list, 4), k, info->alias);
+        INTEGER(VECTOR_ELT(list, 5))[k] = (int)info->flags;
     }
     UNPROTECT(1);
     return list;

@@ -23,17 +23,10 @@ const kfe_i_generator *kfe_i_generator_at(int index)
     return index >= 0 && index < count ? generators[index] : NULL;
 }
 
-int kfe_generator(int index, kfe_entry_info *out)
+const kfe_entry_info *kfe_generator(int index)
 {
-    const kfe_i_generator *generator = kfe_i_generator_at(index);
-
-    memset(out, 0, sizeof *out);
-    if (!generator)
-        return 0;
-    out->name = generator->name;
-    out->summary = generator->summary;
-    out->formula = generator->source;
-    return 1;
+    const kfe_i_generator *row = kfe_i_generator_at(index);
+    return row ? &row->entry : NULL;
 }
 
 const kfe_param_info *kfe_generator_param(int index, int param)

@@ -3,14 +3,13 @@
 #ifndef KFE_DATA_GENERATE_GENERATE_H
 #define KFE_DATA_GENERATE_GENERATE_H
 
+#include "core/entry.h"
 #include "core/param.h"
 #include "core/rng.h"
 #include "data/data.h"
 
 typedef struct kfe_i_generator {
-    const char *name;
-    const char *summary;
-    const char *source; /* where it is defined: a paper's section or a name */
+    KFE_I_ENTRY(source); /* where it is defined: a paper's section or a name */
     kfe_i_param_table params;
     kfe_status (*make)(kfe_context *ctx, const void *settings, kfe_i_rng *rng, kfe_data *out);
 } kfe_i_generator;

@@ -179,33 +179,54 @@ static kfe_status describe_device(kfe_context *ctx, const char *plugin, int inde
     return KFE_OK;
 }
 
-kfe_status kfe_devices(kfe_context *ctx, kfe_device_entry *entries, int most, int *count)
-{
-    enum { CUDA, HOST, PLUGINS };
-    static const char *const plugins[PLUGINS] = {[CUDA] = "cuda", [HOST] = "host"};
-    kfe_status status = KFE_OK;
-    kfe_device_entry entry;
-    int found = 0;
+struct kfe_device_list {
+    kfe_context *ctx;
+    kfe_device_entry *entries;
+    int64_t count, capacity;
+};
 
-    if (!count)
-        return kfe_i_fail(ctx, KFE_EINVAL, "kfe_devices needs a place for the count");
-    *count = 0;
-    describe_cpu(ctx, &entry);
-    if (entries && found < most)
-        entries[found] = entry;
-    found++;
-    for (int p = 0; p < PLUGINS; p++) {
-        int devices = 1;
-        for (int index = 0; index < devices; index++) {
-            KFE_TRY(describe_device(ctx, plugins[p], index, &entry, &devices));
-            if (!entry.usable && p == HOST) /* only tests need it */
-                continue;
-            if (entries && found < most)
-                entries[found] = entry;
-            found++;
-        }
+static kfe_status add_plugin(kfe_context *ctx, kfe_device_list *list, const char *plugin, int only_usable)
+{
+    kfe_status status = KFE_OK;
+    int devices = 1;
+
+    for (int index = 0; index < devices; index++) {
+        KFE_GROW(ctx, list->entries, list->capacity, list->count + 1);
+        KFE_TRY(describe_device(ctx, plugin, index, &list->entries[list->count], &devices));
+        list->count += list->entries[list->count].usable || !only_usable;
     }
-    *count = found;
 cleanup:
     return status;
+}
+
+kfe_status kfe_devices(kfe_context *ctx, kfe_device_list **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_device_list *list = NULL;
+
+    *out = NULL;
+    KFE_ALLOC_ZERO(ctx, list, 1);
+    list->ctx = ctx;
+    KFE_GROW(ctx, list->entries, list->capacity, 1);
+    describe_cpu(ctx, &list->entries[list->count++]);
+    KFE_TRY(add_plugin(ctx, list, "cuda", 0));
+    KFE_TRY(add_plugin(ctx, list, "host", 1)); /* only tests need it */
+    *out = list;
+    list = NULL;
+cleanup:
+    kfe_device_list_free(list);
+    return status;
+}
+
+const kfe_device_entry *kfe_device_list_entry(const kfe_device_list *list, int index)
+{
+    return index >= 0 && index < list->count ? &list->entries[index] : NULL;
+}
+
+void kfe_device_list_free(kfe_device_list *list)
+{
+    if (!list)
+        return;
+    kfe_i_free(list->ctx, list->entries);
+    kfe_i_free(list->ctx, list);
 }

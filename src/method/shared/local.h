@@ -24,12 +24,18 @@ enum {
 #define KFE_LOCAL_FEATURE_WORDS "local|gate|shares"
 
 typedef struct kfe_i_local_part {
-    /* 0: columns are the view's, and the part's kernel compares projections. 1: columns are the values of the
-     * part's kernel with the training examples, and projections are compared by dot products. */
-    int mapped;
-    int64_t cols, dim;
-    double *projection;  /* W, cols × dim; NULL, for parts that are not mapped: none, dim is cols */
-    double *gating;      /* T_m, cols × gate_dim; NULL: the gate does not see the part */
+    union {
+        kfe_part_info info; /* the same for hosts */
+        struct {
+            int view; /* of the part's kernel, in a model */
+            int64_t cols, dim;
+            /* 0: columns are the view's, and the part's kernel compares projections. 1: columns are the values of the
+             * part's kernel with the training examples, and projections are compared by dot products. */
+            int mapped;
+            double *projection; /* W, cols × dim; NULL, for parts that are not mapped: none, dim is cols */
+            double *gating;     /* T_m, cols × gate_dim; NULL: the gate does not see the part */
+        };
+    };
     kfe_i_table support; /* z^m of the support examples, rows × dim */
 } kfe_i_local_part;
 

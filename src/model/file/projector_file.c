@@ -104,6 +104,7 @@ static kfe_status exchange_part(kfe_i_exchange *x, kfe_i_document *d, int64_t m)
     KFE_TRY(kfe_i_document_integer(d, "columns", &part->cols));
     KFE_TRY(kfe_i_document_integer(d, "dim", &part->dim));
     kfe_i_document_leave(d);
+    part->view = x->model->kernels.items[m].view;
     KFE_TRY(kfe_i_check_sound(x, has_right_shape(x->model, m), "local"));
     KFE_TRY(kfe_i_exchange_reals(x, kfe_i_part_name(x, "part", m, "projection"), part->cols, part->dim,
                                  !part->mapped, &part->projection));

@@ -9,6 +9,7 @@
 #ifndef KFE_REPORT_FIGURE_FIGURE_H
 #define KFE_REPORT_FIGURE_FIGURE_H
 
+#include "core/entry.h"
 #include "core/text.h"
 #include "report/figure/source.h"
 
@@ -95,11 +96,10 @@ typedef struct kfe_i_figure {
 /* One row of the table of figures. `draw` leaves a figure without rows if it does not apply to the source. A figure without
  * panels is only a table. */
 typedef struct kfe_i_figure_kind {
-    const char *name, *title;
+    KFE_I_ENTRY(needs); /* what the source must have: "classes, a classifier and labelled data" */
+    const char *title;
     const char *
         section; /* of the report: "Reproduction", "Features", "Quality", "How it was learned", "Choice", "Why" */
-    const char *summary; /* one line */
-    const char *needs;   /* what the source must have: "classes, a classifier and labelled data" */
     kfe_status (*draw)(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out);
 } kfe_i_figure_kind;
 

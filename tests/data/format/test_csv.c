@@ -30,7 +30,7 @@ static void header_and_text_labels(void **state)
     assert_shape(data, 3, 2);
     assert_true(support_value_at(data, 1, 1) == 4.5 && support_value_at(data, 2, 0) == -50);
     assert_string_equal(kfe_data_column_name(data, 0, 1), "b");
-    assert_int_equal(kfe_data_class_count(data), 2);
+    assert_int_equal(kfe_data_classes(data), 2);
     assert_string_equal(kfe_data_class_name(data, 1), "red");
     assert_int_equal(kfe_data_class_of(data, 2), 1);
     assert_non_null(strstr(support_log(), "t.csv: 3 rows, 2 columns, 2 classes from column 'kind'"));
@@ -180,7 +180,7 @@ static void missing_values(void **state)
     kfe_data *data = support_read_text(ctx, text, "missing=drop");
 
     assert_shape(data, 1, 2);
-    assert_int_equal(kfe_data_class_count(data), 1); /* the row of class b was dropped */
+    assert_int_equal(kfe_data_classes(data), 1); /* the row of class b was dropped */
     kfe_data_free(data);
     assert_read_fails(ctx, KFE_EINPUT, "t.csv:4:3", text, "missing=mean");
 }
@@ -206,7 +206,7 @@ static void tasks(void **state)
     assert_true(data->target.values[1] == 0.25);
     kfe_data_free(data);
     data = support_read_text(ctx, "1,0.5\n2,0.25\n3,0.5\n", "task=classify");
-    assert_int_equal(kfe_data_class_count(data), 2);
+    assert_int_equal(kfe_data_classes(data), 2);
     assert_string_equal(kfe_data_class_name(data, 0), "0.25");
     kfe_data_free(data);
     data = support_read_text(ctx, "1,3\n2,4\n", "task=regress");
@@ -214,7 +214,7 @@ static void tasks(void **state)
     kfe_data_free(data);
     data = support_read_text(ctx, "1,+2\n2,2\n3,2.0\n4,-1\n",
                              NULL); /* one class, named as in its first occurrence */
-    assert_int_equal(kfe_data_class_count(data), 2);
+    assert_int_equal(kfe_data_classes(data), 2);
     assert_string_equal(kfe_data_class_name(data, 0), "-1");
     assert_string_equal(kfe_data_class_name(data, 1), "+2");
     kfe_data_free(data);
@@ -295,7 +295,7 @@ static void label_files(void **state)
     kfe_data_free(data);
     assert_ok(ctx, read_with_labels(ctx, "answer\nno\nanswer\n", "", &data));
     assert_string_equal(data->target_name, "answer");
-    assert_int_equal(kfe_data_class_count(data), 2);
+    assert_int_equal(kfe_data_classes(data), 2);
     assert_string_equal(kfe_data_class_name(data, 1), "no");
     kfe_data_free(data);
     assert_fails(ctx, KFE_EINPUT, "t.csv has 2 rows, but", read_with_labels(ctx, "1\n", "", &data));
@@ -317,7 +317,7 @@ static void views(void **state)
     assert_int_equal(kfe_data_views(data), 2);
     assert_int_equal(kfe_data_cols(data, 0), 2);
     assert_int_equal(kfe_data_cols(data, 1), 1);
-    assert_int_equal(kfe_data_class_count(data), 2);
+    assert_int_equal(kfe_data_classes(data), 2);
     assert_string_equal(data->views[0].name, "first");
     assert_string_equal(kfe_data_view_name(data, 1), "v2");
     assert_string_equal(data->views[1].path, paths[1]);

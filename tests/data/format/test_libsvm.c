@@ -39,7 +39,7 @@ static void rows_become_csr(void **state)
     assert_memory_equal(table->row_start, starts, sizeof starts);
     assert_memory_equal(table->columns, columns, sizeof columns);
     assert_memory_equal(table->values, values, sizeof values);
-    assert_int_equal(kfe_data_class_count(data), 2);
+    assert_int_equal(kfe_data_classes(data), 2);
     assert_string_equal(kfe_data_class_name(data, 0), "-1");
     assert_string_equal(kfe_data_class_name(data, 1), "+1");
     assert_int_equal(kfe_data_class_of(data, 1), 0);
@@ -123,7 +123,7 @@ static void incomplete_rows_can_be_dropped(void **state)
     kfe_data *data = read_text(ctx, "a 1:1\nb 1:2 2:nan\n? 2:2\nc 2:3\n", "missing=drop");
 
     assert_int_equal(kfe_data_rows(data), 2);
-    assert_int_equal(kfe_data_class_count(data), 2);
+    assert_int_equal(kfe_data_classes(data), 2);
     assert_string_equal(kfe_data_class_name(data, 1), "c");
     assert_int_equal(data->views[0].table.row_start[2], 2);
     kfe_data_free(data);
@@ -133,18 +133,13 @@ static void the_format_is_recognised(void **state)
 {
     kfe_context *ctx = *state;
     kfe_data *data = NULL;
-    const int64_t *starts = NULL;
-    const int32_t *columns = NULL;
-    const double *values = NULL;
 
     assert_ok(ctx, kfe_data_read(ctx, support_text("t.txt", "# x\n1 1:2 3:4\n"), NULL, &data));
     assert_true(kfe_data_is_sparse(data, 0));
-    assert_true(kfe_data_csr(data, 0, &starts, &columns, &values));
-    assert_int_equal(starts[1], 2);
-    assert_int_equal(columns[1], 2);
-    assert_true(values[1] == 4);
-    assert_false(kfe_data_csr(data, 1, &starts, &columns, &values));
-    assert_null(values);
+    assert_int_equal(kfe_data_csr_row_start(data, 0)[1], 2);
+    assert_int_equal(kfe_data_csr_columns(data, 0)[1], 2);
+    assert_true(kfe_data_csr_values(data, 0)[1] == 4);
+    assert_null(kfe_data_csr_values(data, 1));
     kfe_data_free(data);
     assert_ok(ctx, kfe_data_read(ctx, support_text("t.txt", "1 2 3\n"), NULL, &data));
     assert_false(kfe_data_is_sparse(data, 0));

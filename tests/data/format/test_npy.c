@@ -120,7 +120,7 @@ static void label_columns(void **state)
 
     assert_ok(ctx, read_bytes(ctx, &file, "task=classify", &data));
     assert_int_equal(kfe_data_cols(data, 0), 2);
-    assert_int_equal(kfe_data_class_count(data), 2);
+    assert_int_equal(kfe_data_classes(data), 2);
     assert_true(data->views[0].table.values[5] == 30);
     kfe_data_free(data);
     assert_ok(ctx, read_bytes(ctx, &file, "label=2,task=regress", &data));
@@ -148,7 +148,7 @@ static void types_decide_what_labels_are(void **state)
     kfe_data_free(data);
     file = make_npy("<i4", "False", "3, 2", whole, sizeof whole);
     assert_ok(ctx, read_bytes(ctx, &file, NULL, &data));
-    assert_int_equal(kfe_data_class_count(data), 2);
+    assert_int_equal(kfe_data_classes(data), 2);
     kfe_data_free(data);
 }
 
@@ -393,7 +393,7 @@ static void sparse_archives(void **state)
     assert_int_equal(kfe_data_cols(data, 0), 4);
     assert_memory_equal(data->views[0].table.row_start, expected_starts, sizeof expected_starts);
     assert_memory_equal(data->views[0].table.columns, indices, sizeof indices);
-    assert_int_equal(kfe_data_class_count(data), 2);
+    assert_int_equal(kfe_data_classes(data), 2);
     kfe_data_free(data);
     file = sparse_archive("csc", indices, starts);
     assert_fails(ctx, KFE_EINPUT, "tocsr", read_bytes(ctx, &file, NULL, &data));

@@ -77,25 +77,24 @@ static int same(const kfe_data *a, const kfe_data *b)
 static void test_every_generator_repeats_itself(void **state)
 {
     kfe_context *ctx = *state;
-    kfe_entry_info info;
+    const kfe_entry_info *info;
     int count = 0;
 
-    for (; kfe_generator(count, &info); count++) {
-        kfe_data *first = generate(ctx, 7, info.name, NULL);
-        kfe_data *again = generate(ctx, 7, info.name, "");
-        kfe_data *other = generate(ctx, 8, info.name, NULL);
+    for (; (info = kfe_generator(count)); count++) {
+        kfe_data *first = generate(ctx, 7, info->name, NULL);
+        kfe_data *again = generate(ctx, 7, info->name, "");
+        kfe_data *other = generate(ctx, 8, info->name, NULL);
         assert_true(same(first, again));
-        assert_int_equal(same(first, other), strcmp(info.name, "iris") == 0);
+        assert_int_equal(same(first, other), strcmp(info->name, "iris") == 0);
         assert_non_null(first->target_name);
         assert_non_null(kfe_data_column_name(first, 0, 0));
         assert_int_not_equal(kfe_data_task(first), KFE_TASK_NONE);
-        assert_true(*info.summary && *info.formula);
+        assert_true(*info->summary && *info->formula);
         kfe_data_free(first);
         kfe_data_free(again);
         kfe_data_free(other);
     }
     assert_int_equal(count, 9);
-    assert_null(info.name);
     assert_null(kfe_generator_param(count, 0));
     assert_null(kfe_generator_param(0, 99));
     assert_string_equal(kfe_generator_param(0, 0)->name, "per-class");
@@ -125,7 +124,7 @@ static void test_shapes(void **state)
         kfe_data *data = generate(ctx, 1, cases[k].name, cases[k].options);
         assert_int_equal(kfe_data_rows(data), cases[k].rows);
         assert_int_equal(kfe_data_cols(data, 0), cases[k].cols);
-        assert_int_equal(kfe_data_class_count(data), cases[k].classes);
+        assert_int_equal(kfe_data_classes(data), cases[k].classes);
         assert_int_equal(kfe_data_task(data), cases[k].classes ? KFE_TASK_CLASSES : KFE_TASK_REAL);
         kfe_data_free(data);
     }

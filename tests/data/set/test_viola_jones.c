@@ -125,7 +125,7 @@ static void test_labels_and_targets_go_along(void **state)
     kfe_data *features = NULL;
 
     assert_ok(ctx, kfe_data_viola_jones(ctx, images, WIDTH, HEIGHT, &features));
-    assert_int_equal(kfe_data_class_count(features), 3);
+    assert_int_equal(kfe_data_classes(features), 3);
     for (int64_t i = 0; i < IMAGES; i++)
         assert_int_equal(kfe_data_class_of(features, i), class_of[i]);
     kfe_data_free(features);

@@ -60,7 +60,7 @@ static void test_weights_follow_rows(void **state)
     assert_true(kfe_data_weights(part)[0] == 6 && kfe_data_weights(part)[1] == 3);
     assert_ok(ctx, kfe_i_data_drop_weightless(ctx, data, &dropped));
     assert_int_equal(kfe_data_rows(dropped), 5);
-    assert_int_equal(kfe_data_class_count(dropped), 2); /* the third has no weight */
+    assert_int_equal(kfe_data_classes(dropped), 2); /* the third has no weight */
     kfe_data_free(part);
     kfe_data_free(dropped);
     kfe_data_free(data);

@@ -123,7 +123,7 @@ static kfe_status copy_once(kfe_context *ctx, void *user)
     status = kfe_data_copy_target(ctx, from, to);
     kfe_data_free(from);
     from = NULL;
-    assert_int_equal(kfe_data_class_count(to), status == KFE_OK ? 2 : 0);
+    assert_int_equal(kfe_data_classes(to), status == KFE_OK ? 2 : 0);
     if (status == KFE_OK)
         assert_string_equal(kfe_data_class_name(to, kfe_data_class_of(to, 1)), "a");
 cleanup:

@@ -39,7 +39,7 @@ static void assert_same_table(kfe_context *ctx, const kfe_data *a, const kfe_dat
 static void assert_same_labels(const kfe_data *a, const kfe_data *b)
 {
     assert_int_equal(kfe_data_task(a), kfe_data_task(b));
-    assert_int_equal(kfe_data_class_count(a), kfe_data_class_count(b));
+    assert_int_equal(kfe_data_classes(a), kfe_data_classes(b));
     for (int64_t i = 0; i < kfe_data_rows(a); i++)
         if (kfe_data_task(a) == KFE_TASK_CLASSES)
             assert_string_equal(kfe_data_class_name(a, kfe_data_class_of(a, i)),
