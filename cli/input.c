@@ -382,7 +382,7 @@ static kfe_status answer_parts(cli_session *session, const kfe_model *model, kfe
     CLI_TRY(cli_open_data(session, 1, model, &stream));
     do {
         kfe_data_free(rows);
-        CLI_TRY(kfe_data_stream_next(stream, &rows));
+        CLI_TRY(kfe_data_stream_next(session->ctx, stream, &rows));
         if (rows)
             CLI_TRY(answer(session, model, rows, output));
     } while (rows);
@@ -400,7 +400,7 @@ kfe_status cli_answer(cli_session *session, const kfe_model *model, const char *
     CLI_TRY(kfe_output_open(session->ctx, path ? path : "-", &output));
     CLI_TRY(kfe_output_takes_parts(output) ? answer_parts(session, model, output, answer)
                                            : answer_whole(session, model, output, answer));
-    CLI_TRY(kfe_output_commit(output));
+    CLI_TRY(kfe_output_commit(session->ctx, output));
 cleanup:
     kfe_output_free(output);
     return status;

@@ -8,6 +8,8 @@
  *  - A function that can fail returns kfe_status. On failure its outputs are NULL or zero, and the context holds the
  *    reason (kfe_error_message).
  *  - kfe_x_free accepts NULL and incomplete objects.
+ *  - Every call that can fail takes a context first. Calls that change an accumulator, an output or a stream, or finish it,
+ *    take the context that it was made with; another one is refused with KFE_EINVAL.
  *  - A context must outlive the objects made with it. Only one thread at a time may use a context. Several threads may
  *    use several contexts, and may share data and models that none of them changes.
  *  - fork: the child of a fork() does not have the threads that earlier calls used, and OpenMP would wait for them
@@ -536,8 +538,7 @@ KFE_API void kfe_model_free(kfe_model *model);
  *
  * Blocks may be dense or CSR; all have the same views and columns. A class may appear in any block for the first time. Weights of
  * the rows and class-weight count as in kfe_fit; class-weight=balanced needs all classes beforehand, which only kfe_fit_stream counts.
- * Messages of failures are in the context of kfe_accumulator_new or _load, which must outlive the accumulator. After a
- * failure of add or merge because of the input, the sums are as they were before. Free accepts NULL.
+ * After a failure of add or merge because of the input, the sums are as they were before. Free accepts NULL.
  */
 typedef struct kfe_accumulator kfe_accumulator;
 /* Whether kfe_accumulator_new accepts this spec. */
@@ -546,18 +547,20 @@ KFE_API int kfe_spec_accumulates(const kfe_spec *spec);
 KFE_API kfe_status kfe_accumulator_new(kfe_context *ctx, const kfe_spec *spec, kfe_accumulator **out);
 /* Lets these rows decide what must be known before the first sum. They are not added. KFE_EINVAL if rows were added already.
  * A sample with no more rows than `landmarks` makes all of its rows landmarks. Does nothing for linear methods. */
-KFE_API kfe_status kfe_accumulator_start(kfe_accumulator *sums, const kfe_data *sample);
-KFE_API kfe_status kfe_accumulator_add(kfe_accumulator *sums, const kfe_data *rows);
+KFE_API kfe_status kfe_accumulator_start(kfe_context *ctx, kfe_accumulator *sums, const kfe_data *sample);
+KFE_API kfe_status kfe_accumulator_add(kfe_context *ctx, kfe_accumulator *sums, const kfe_data *rows);
 /* Adds all that `other` holds; `other` stays as it is. KFE_EINVAL if their specs or starts differ. */
-KFE_API kfe_status kfe_accumulator_merge(kfe_accumulator *sums, const kfe_accumulator *other);
+KFE_API kfe_status kfe_accumulator_merge(kfe_context *ctx, kfe_accumulator *sums,
+                                         const kfe_accumulator *other);
 /* Rows added so far, without those of weight zero. */
 KFE_API int64_t kfe_accumulator_rows(const kfe_accumulator *sums);
 /* The model of all rows added so far; the accumulator can go on. The caller frees the model. */
-KFE_API kfe_status kfe_accumulator_finish(const kfe_accumulator *sums, kfe_model **out);
-KFE_API kfe_status kfe_accumulator_save(const kfe_accumulator *sums, const char *path);
+KFE_API kfe_status kfe_accumulator_finish(kfe_context *ctx, const kfe_accumulator *sums, kfe_model **out);
+KFE_API kfe_status kfe_accumulator_save(kfe_context *ctx, const kfe_accumulator *sums, const char *path);
 KFE_API kfe_status kfe_accumulator_load(kfe_context *ctx, const char *path, kfe_accumulator **out);
 /* The bytes of such a file. The caller frees them with kfe_string_free. */
-KFE_API kfe_status kfe_accumulator_save_bytes(const kfe_accumulator *sums, char **out, size_t *size);
+KFE_API kfe_status kfe_accumulator_save_bytes(kfe_context *ctx, const kfe_accumulator *sums, char **out,
+                                              size_t *size);
 KFE_API kfe_status kfe_accumulator_load_bytes(kfe_context *ctx, const void *bytes, size_t size,
                                               kfe_accumulator **out);
 KFE_API void kfe_accumulator_free(kfe_accumulator *sums);
@@ -648,7 +651,7 @@ typedef struct kfe_data_stream kfe_data_stream;
 KFE_API kfe_status kfe_data_stream_open(kfe_context *ctx, const kfe_model *model, int count,
                                         const char *const *paths, const char *const *names,
                                         const char *options, kfe_data_stream **out);
-KFE_API kfe_status kfe_data_stream_next(kfe_data_stream *stream, kfe_data **out);
+KFE_API kfe_status kfe_data_stream_next(kfe_context *ctx, kfe_data_stream *stream, kfe_data **out);
 KFE_API void kfe_data_stream_close(kfe_data_stream *stream);
 
 /* Encodes columns of new data with the model's categories; the model must encode exactly these columns. A category that the
@@ -844,17 +847,20 @@ KFE_API kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *mode
 typedef struct kfe_output kfe_output;
 KFE_API kfe_status kfe_output_open(kfe_context *ctx, const char *path, kfe_output **out);
 KFE_API int kfe_output_takes_parts(const kfe_output *output);
-KFE_API kfe_status kfe_output_features(kfe_output *output, const kfe_matrix *features, const kfe_data *data);
-KFE_API kfe_status kfe_output_predictions(kfe_output *output, const kfe_model *model, const kfe_data *data,
-                                          const kfe_matrix *predictions, const kfe_matrix *scores);
+KFE_API kfe_status kfe_output_features(kfe_context *ctx, kfe_output *output, const kfe_matrix *features,
+                                       const kfe_data *data);
+KFE_API kfe_status kfe_output_predictions(kfe_context *ctx, kfe_output *output, const kfe_model *model,
+                                          const kfe_data *data, const kfe_matrix *predictions,
+                                          const kfe_matrix *scores);
 /* The predictions and probabilities of kfe_predict_probabilities. */
-KFE_API kfe_status kfe_output_probabilities(kfe_output *output, const kfe_model *model, const kfe_data *data,
-                                            const kfe_matrix *predictions, const kfe_matrix *probabilities);
+KFE_API kfe_status kfe_output_probabilities(kfe_context *ctx, kfe_output *output, const kfe_model *model,
+                                            const kfe_data *data, const kfe_matrix *predictions,
+                                            const kfe_matrix *probabilities);
 /* The predictions of kfe_predict_path: one column per number of features (and target). Class labels that are not numbers
  * are written as the number of the class, from 0. */
-KFE_API kfe_status kfe_output_path(kfe_output *output, const kfe_model *model, const kfe_data *data,
-                                   const kfe_matrix *path);
-KFE_API kfe_status kfe_output_commit(kfe_output *output);
+KFE_API kfe_status kfe_output_path(kfe_context *ctx, kfe_output *output, const kfe_model *model,
+                                   const kfe_data *data, const kfe_matrix *path);
+KFE_API kfe_status kfe_output_commit(kfe_context *ctx, kfe_output *output);
 KFE_API void kfe_output_free(kfe_output *output);
 
 /*

@@ -32,7 +32,7 @@ static kfe_status answer_path(cli_session *session, const kfe_model *model, cons
     kfe_status status = KFE_OK;
 
     CLI_TRY(kfe_predict_path(session->ctx, model, rows, &path));
-    CLI_TRY(kfe_output_path(output, model, rows, &path));
+    CLI_TRY(kfe_output_path(session->ctx, output, model, rows, &path));
 cleanup:
     kfe_matrix_free(&path);
     return status;
@@ -46,7 +46,7 @@ static kfe_status answer_probabilities(cli_session *session, const kfe_model *mo
     kfe_status status = KFE_OK;
 
     CLI_TRY(kfe_predict_probabilities(session->ctx, model, rows, &predictions, &probabilities));
-    CLI_TRY(kfe_output_probabilities(output, model, rows, &predictions, &probabilities));
+    CLI_TRY(kfe_output_probabilities(session->ctx, output, model, rows, &predictions, &probabilities));
 cleanup:
     kfe_matrix_free(&predictions);
     kfe_matrix_free(&probabilities);
@@ -62,7 +62,8 @@ static kfe_status answer(cli_session *session, const kfe_model *model, const kfe
     kfe_status status = KFE_OK;
 
     CLI_TRY(kfe_predict(session->ctx, model, rows, &predictions, with_scores ? &scores : NULL));
-    CLI_TRY(kfe_output_predictions(output, model, rows, &predictions, with_scores ? &scores : NULL));
+    CLI_TRY(kfe_output_predictions(session->ctx, output, model, rows, &predictions,
+                                   with_scores ? &scores : NULL));
 cleanup:
     kfe_matrix_free(&predictions);
     kfe_matrix_free(&scores);

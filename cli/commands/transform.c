@@ -10,7 +10,7 @@ static kfe_status answer(cli_session *session, const kfe_model *model, const kfe
     kfe_status status = KFE_OK;
 
     CLI_TRY(kfe_transform(session->ctx, model, rows, &features));
-    CLI_TRY(kfe_output_features(output, &features, rows));
+    CLI_TRY(kfe_output_features(session->ctx, output, &features, rows));
 cleanup:
     kfe_matrix_free(&features);
     return status;

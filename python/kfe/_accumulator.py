@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from ctypes import byref, c_char_p, c_size_t, c_void_p, string_at
 
-from ._context import Context, _Interruptible
+from ._context import Context
 from ._data import Data
 from ._lib import lib
 from ._model import Model
@@ -32,24 +32,19 @@ class Accumulator:
         context.check(lib.kfe_accumulator_load_bytes(context.pointer, c_char_p(content), len(content), byref(pointer)))
         return cls(context, pointer.value)
 
-    def _call(self, function, *arguments) -> None:
-        with _Interruptible(self.context.events):
-            status = function(self.pointer, *arguments)
-        self.context.check(status)
-
     def start(self, data: Data) -> None:
         """Lets these rows decide what must be known before the first sum; they are not added."""
-        self._call(lib.kfe_accumulator_start, data.pointer)
+        self.context.call(lib.kfe_accumulator_start, self.pointer, data.pointer)
 
     def add(self, data: Data) -> None:
-        self._call(lib.kfe_accumulator_add, data.pointer)
+        self.context.call(lib.kfe_accumulator_add, self.pointer, data.pointer)
 
     def merge(self, other: "Accumulator") -> None:
-        self._call(lib.kfe_accumulator_merge, other.pointer)
+        self.context.call(lib.kfe_accumulator_merge, self.pointer, other.pointer)
 
     def finish(self) -> Model:
         pointer = c_void_p()
-        self._call(lib.kfe_accumulator_finish, byref(pointer))
+        self.context.call(lib.kfe_accumulator_finish, self.pointer, byref(pointer))
         return Model(self.context, pointer.value)
 
     @property
@@ -58,7 +53,7 @@ class Accumulator:
 
     def to_bytes(self) -> bytes:
         content, size = c_void_p(), c_size_t()
-        self._call(lib.kfe_accumulator_save_bytes, byref(content), byref(size))
+        self.context.call(lib.kfe_accumulator_save_bytes, self.pointer, byref(content), byref(size))
         try:
             return string_at(content.value, size.value)
         finally:

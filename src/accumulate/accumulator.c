@@ -247,18 +247,19 @@ static kfe_status start_if_new(kfe_accumulator *a, const kfe_data *rows)
     return status;
 }
 
-kfe_status kfe_accumulator_start(kfe_accumulator *a, const kfe_data *sample)
+kfe_status kfe_accumulator_start(kfe_context *ctx, kfe_accumulator *a, const kfe_data *sample)
 {
     kfe_status status = KFE_OK;
     kfe_i_weighed_rows weighed = {0};
-    kfe_i_thread_state saved = kfe_i_threads_enter(a->ctx);
+    kfe_i_thread_state saved = kfe_i_threads_enter(ctx);
 
+    KFE_TRY(kfe_i_check_owner(ctx, a->ctx, "accumulator"));
     if (a->map)
-        KFE_FAIL(a->ctx, KFE_EINVAL, "the accumulator has started already");
+        KFE_FAIL(ctx, KFE_EINVAL, "the accumulator has started already");
     KFE_TRY(kfe_i_accumulator_check_rows(a, sample));
     KFE_TRY(kfe_i_accumulator_weigh(a, sample, &weighed));
     if (!weighed.rows)
-        KFE_FAIL(a->ctx, KFE_EINPUT, "there are no rows to start from");
+        KFE_FAIL(ctx, KFE_EINPUT, "there are no rows to start from");
     if (kfe_i_accumulator_has_kernel(a->spec))
         KFE_TRY(start_if_new(a, weighed.rows));
 cleanup:
@@ -287,12 +288,13 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_accumulator_add(kfe_accumulator *a, const kfe_data *rows)
+kfe_status kfe_accumulator_add(kfe_context *ctx, kfe_accumulator *a, const kfe_data *rows)
 {
     kfe_status status = KFE_OK;
     kfe_i_weighed_rows weighed = {0};
-    kfe_i_thread_state saved = kfe_i_threads_enter(a->ctx);
+    kfe_i_thread_state saved = kfe_i_threads_enter(ctx);
 
+    KFE_TRY(kfe_i_check_owner(ctx, a->ctx, "accumulator"));
     if (kfe_data_rows(rows) == 0)
         goto cleanup;
     KFE_TRY(kfe_i_accumulator_check_rows(a, rows));
@@ -371,7 +373,7 @@ static kfe_status adopt(kfe_accumulator *a, const kfe_accumulator *other)
     char *bytes = NULL;
     size_t size = 0;
 
-    KFE_TRY(kfe_accumulator_save_bytes(other, &bytes, &size));
+    KFE_TRY(kfe_accumulator_save_bytes(a->ctx, other, &bytes, &size));
     KFE_TRY(kfe_accumulator_load_bytes(a->ctx, bytes, size, &copy));
     reset(a);
     kfe_accumulator empty = *a;
@@ -409,11 +411,12 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_accumulator_merge(kfe_accumulator *a, const kfe_accumulator *other)
+kfe_status kfe_accumulator_merge(kfe_context *ctx, kfe_accumulator *a, const kfe_accumulator *other)
 {
     kfe_status status = KFE_OK;
     kfe_i_sums aligned = {0};
 
+    KFE_TRY(kfe_i_check_owner(ctx, a->ctx, "accumulator"));
     KFE_TRY(check_alike(a, other));
     if (!other->map)
         return KFE_OK;

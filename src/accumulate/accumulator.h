@@ -47,7 +47,7 @@ kfe_status kfe_i_accumulator_start(kfe_accumulator *sums, const kfe_data *rows);
 /* The name of the part that no accumulator of ours has; NULL: none. */
 const char *kfe_i_accumulator_fault(const kfe_accumulator *sums);
 /* KFE_EINPUT, with a message that begins with `what`, if the sums have overflowed. */
-kfe_status kfe_i_accumulator_check_sums(const kfe_accumulator *sums, const char *what);
+kfe_status kfe_i_accumulator_check_sums(kfe_context *ctx, const kfe_accumulator *sums, const char *what);
 /* An accumulator without spec and sums. */
 kfe_status kfe_i_accumulator_new(kfe_context *ctx, kfe_accumulator **out);
 /* code[c] is the class of the sums that class c of the target is (-1: it has no members). New classes are inserted. */

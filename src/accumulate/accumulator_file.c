@@ -294,7 +294,7 @@ static kfe_status save_started(saving *s, kfe_accumulator *a)
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(kfe_model_save_bytes(a->ctx, a->map, &s->map, &s->map_size));
+    KFE_TRY(kfe_model_save_bytes(s->x.ctx, a->map, &s->map, &s->map_size));
     KFE_TRY(kfe_i_exchange_bytes(&s->x, "map", (int64_t)s->map_size, &s->map));
     KFE_TRY(save_classes(s, a));
     KFE_TRY(exchange_sums(&s->x, a->sums.classes, &a->sums));
@@ -304,16 +304,16 @@ cleanup:
     return status;
 }
 
-static kfe_status fill(saving *s, const kfe_accumulator *from)
+static kfe_status fill(kfe_context *ctx, saving *s, const kfe_accumulator *from)
 {
     kfe_status status = KFE_OK;
     kfe_accumulator *a = (kfe_accumulator *)(uintptr_t)from; /* read only */
     int64_t *counts = s->counts;
 
-    kfe_i_safetensors_init(a->ctx, &s->file);
-    kfe_i_text_init(&s->names, a->ctx);
-    s->x = (kfe_i_exchange){.ctx = a->ctx, .saves = 1, .file = &s->file};
-    KFE_TRY(kfe_i_accumulator_check_sums(a, "the accumulator cannot be saved"));
+    kfe_i_safetensors_init(ctx, &s->file);
+    kfe_i_text_init(&s->names, ctx);
+    s->x = (kfe_i_exchange){.ctx = ctx, .saves = 1, .file = &s->file};
+    KFE_TRY(kfe_i_accumulator_check_sums(ctx, a, "the accumulator cannot be saved"));
     counts[COUNT_STARTED] = a->map != NULL;
     counts[COUNT_SPARSE] = a->sparse;
     counts[COUNT_TASK] = (int64_t)a->sums.task;
@@ -336,29 +336,29 @@ static void release(kfe_context *ctx, saving *s)
     kfe_i_free(ctx, s->map);
 }
 
-kfe_status kfe_accumulator_save(const kfe_accumulator *a, const char *path)
+kfe_status kfe_accumulator_save(kfe_context *ctx, const kfe_accumulator *a, const char *path)
 {
     kfe_status status = KFE_OK;
     saving s = {0};
 
-    KFE_TRY(fill(&s, a));
+    KFE_TRY(fill(ctx, &s, a));
     KFE_TRY(kfe_i_safetensors_write(&s.file, path));
 cleanup:
-    release(a->ctx, &s);
+    release(ctx, &s);
     return status;
 }
 
-kfe_status kfe_accumulator_save_bytes(const kfe_accumulator *a, char **out, size_t *size)
+kfe_status kfe_accumulator_save_bytes(kfe_context *ctx, const kfe_accumulator *a, char **out, size_t *size)
 {
     kfe_status status = KFE_OK;
     saving s = {0};
 
     *out = NULL;
     *size = 0;
-    KFE_TRY(fill(&s, a));
+    KFE_TRY(fill(ctx, &s, a));
     KFE_TRY(kfe_i_safetensors_print(&s.file, out, size));
 cleanup:
-    release(a->ctx, &s);
+    release(ctx, &s);
     return status;
 }
 

@@ -51,7 +51,7 @@ static kfe_status check_ready(const kfe_accumulator *a)
 {
     if (!a->map || !(a->sums.rows > 0))
         return kfe_i_fail(a->ctx, KFE_EINPUT, "there are no examples to fit on: no rows were added");
-    kfe_status status = kfe_i_accumulator_check_sums(a, "no model can be made");
+    kfe_status status = kfe_i_accumulator_check_sums(a->ctx, a, "no model can be made");
     if (status != KFE_OK)
         return status;
     status = kfe_i_accumulator_check_classes(a);
@@ -395,13 +395,14 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_accumulator_finish(const kfe_accumulator *a, kfe_model **out)
+kfe_status kfe_accumulator_finish(kfe_context *ctx, const kfe_accumulator *a, kfe_model **out)
 {
     kfe_status status = KFE_OK;
-    finishing f = {.ctx = a->ctx, .from = a};
-    kfe_i_thread_state saved = kfe_i_threads_enter(a->ctx);
+    finishing f = {.ctx = ctx, .from = a};
+    kfe_i_thread_state saved = kfe_i_threads_enter(ctx);
 
     *out = NULL;
+    KFE_TRY(kfe_i_check_owner(ctx, a->ctx, "accumulator"));
     KFE_TRY(check_ready(a));
     KFE_TRY(build(&f));
     *out = f.model;

@@ -262,7 +262,7 @@ kfe_status kfe_i_pursue(kfe_i_kept_rows *k, kfe_accumulator **sums, kfe_model **
     KFE_TRY(kfe_i_accumulator_reduce(sums));
     k->sums = *sums;
     (*sums)->solved = &solution;
-    KFE_TRY(kfe_accumulator_finish(*sums, out));
+    KFE_TRY(kfe_accumulator_finish(ctx, *sums, out));
 cleanup:
     (*sums)->solved = NULL;
     kfe_i_free(ctx, keys);

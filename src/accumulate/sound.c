@@ -146,12 +146,12 @@ const char *kfe_i_accumulator_fault(const kfe_accumulator *a)
     return fault ? fault : fault_of_targets(a);
 }
 
-kfe_status kfe_i_accumulator_check_sums(const kfe_accumulator *a, const char *what)
+kfe_status kfe_i_accumulator_check_sums(kfe_context *ctx, const kfe_accumulator *a, const char *what)
 {
     const char *fault = kfe_i_accumulator_fault(a);
 
     return fault ? kfe_i_fail(
-                       a->ctx, KFE_EINPUT,
+                       ctx, KFE_EINPUT,
                        "%s: the sums of the rows are not finite (%s); the data or the targets are too large: "
                        "change their units",
                        what, fault)

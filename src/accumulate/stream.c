@@ -31,7 +31,7 @@ static kfe_status add_part(kfe_accumulator *sums, kfe_i_kept_rows *kept, const k
 {
     int64_t before = files->in_file - kfe_data_rows(part);
 
-    return kept ? kfe_i_kept_add(kept, part, files->at, before) : kfe_accumulator_add(sums, part);
+    return kept ? kfe_i_kept_add(kept, part, files->at, before) : kfe_accumulator_add(sums->ctx, sums, part);
 }
 
 /* ---- the start ---- */
@@ -94,7 +94,7 @@ static kfe_status start_from_sample(kfe_accumulator *sums, kfe_i_row_files *file
             kfe_i_reservoir_begin(files->ctx, sample_size(files->ctx, sums->spec, files->cols), &reservoir);
         KFE_TRY(kfe_i_reservoir_add(&reservoir, part));
         if (means && part->target.task == KFE_TASK_CLASSES)
-            KFE_TRY(kfe_accumulator_add(means, part));
+            KFE_TRY(kfe_accumulator_add(means->ctx, means, part));
         if (kfe_i_balances_classes(sums->spec))
             KFE_TRY(kfe_i_count_classes(files->ctx, part, &sums->counts));
         kfe_data_free(part);
@@ -105,7 +105,7 @@ static kfe_status start_from_sample(kfe_accumulator *sums, kfe_i_row_files *file
         KFE_TRY(means_as_rows(means, &centres));
     sums->centres = centres;
     if (sample)
-        KFE_TRY(kfe_accumulator_start(sums, sample));
+        KFE_TRY(kfe_accumulator_start(sums->ctx, sums, sample));
     kfe_i_row_files_rewind(files);
 cleanup:
     sums->centres = NULL;
@@ -148,7 +148,7 @@ static kfe_status start_from_first_rows(kfe_accumulator *sums, kfe_i_kept_rows *
     if (count > 0) {
         KFE_TRY(kfe_i_stack(ctx, parts, count, &first));
         if (kept)
-            KFE_TRY(kfe_accumulator_start(sums, first));
+            KFE_TRY(kfe_accumulator_start(sums->ctx, sums, first));
         KFE_TRY(add_part(sums, kept, files, first));
         kfe_i_log(ctx, KFE_LOG_INFO, "scaling, kernel and landmarks are decided by the first %lld rows",
                   (long long)kfe_data_rows(first));
@@ -283,7 +283,7 @@ static kfe_status fit_sums(kfe_accumulator **sums, kfe_i_row_files *files, kfe_m
     KFE_TRY(kfe_i_stream_state_begin(sums, files, &state));
     KFE_TRY(read_rows(*sums, NULL, files, &state));
     KFE_TRY(kfe_i_accumulator_reduce(sums));
-    KFE_TRY(kfe_accumulator_finish(*sums, out));
+    KFE_TRY(kfe_accumulator_finish((*sums)->ctx, *sums, out));
 cleanup:
     kfe_i_stream_state_end(&state, status == KFE_OK);
     return status;

@@ -115,7 +115,7 @@ kfe_status kfe_i_stream_state_save(kfe_i_stream_state *s, const kfe_accumulator 
 
     if (!s->on || !kfe_i_loop_is_due(&s->loop))
         return KFE_OK;
-    KFE_TRY(kfe_accumulator_save_bytes(sums, &s->sums, &size));
+    KFE_TRY(kfe_accumulator_save_bytes(sums->ctx, sums, &s->sums, &size));
     s->size = (int64_t)size;
     s->parts = s->files->parts;
     s->mark = s->files->mark;

@@ -20,7 +20,7 @@ static kfe_status merge_bytes(kfe_context *ctx, const char *bytes, size_t size, 
 
     KFE_TRY(kfe_accumulator_load_bytes(ctx, bytes, size, &one));
     if (*total) {
-        KFE_TRY(kfe_accumulator_merge(*total, one));
+        KFE_TRY(kfe_accumulator_merge(ctx, *total, one));
     } else {
         *total = one;
         one = NULL;
@@ -45,7 +45,7 @@ kfe_status kfe_i_accumulator_reduce(kfe_accumulator **sums)
     if (kfe_i_processes(ctx) == 1)
         return KFE_OK;
     KFE_ALLOC_ZERO(ctx, sizes, kfe_i_processes(ctx));
-    KFE_TRY(kfe_accumulator_save_bytes(*sums, &own, &size));
+    KFE_TRY(kfe_accumulator_save_bytes(ctx, *sums, &own, &size));
     KFE_TRY(gather_sizes(ctx, size, sizes));
     for (int r = 0; r < kfe_i_processes(ctx); r++) {
         KFE_ALLOC(ctx, bytes, (int64_t)sizes[r]);

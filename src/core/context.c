@@ -230,6 +230,13 @@ kfe_status kfe_i_fail(kfe_context *ctx, kfe_status code, const char *format, ...
     return code;
 }
 
+kfe_status kfe_i_check_owner(kfe_context *ctx, const kfe_context *owner, const char *object)
+{
+    return ctx == owner
+               ? KFE_OK
+               : kfe_i_fail(ctx, KFE_EINVAL, "the %s was made with another context; use that one", object);
+}
+
 kfe_status kfe_i_fail_at(kfe_context *ctx, kfe_status code, const char *file, int64_t line, int64_t column,
                          const char *format, ...)
 {

@@ -76,6 +76,8 @@ kfe_status kfe_i_fail(kfe_context *ctx, kfe_status code, const char *format, ...
 /* The same at a place in a file; line and column are 1-based, 0 leaves them out. */
 kfe_status kfe_i_fail_at(kfe_context *ctx, kfe_status code, const char *file, int64_t line, int64_t column,
                          const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* Fails with KFE_EINVAL unless `owner`, the context that an object ("accumulator") was made with, is this one. */
+kfe_status kfe_i_check_owner(kfe_context *ctx, const kfe_context *owner, const char *object);
 /* Puts "prefix: " before the recorded message; returns `code`. */
 kfe_status kfe_i_fail_prefix(kfe_context *ctx, kfe_status code, const char *prefix);
 

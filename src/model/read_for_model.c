@@ -413,10 +413,13 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_data_stream_next(kfe_data_stream *stream, kfe_data **out)
+kfe_status kfe_data_stream_next(kfe_context *ctx, kfe_data_stream *stream, kfe_data **out)
 {
-    kfe_status status = kfe_i_data_stream_next(stream->rows, stream->part_rows, out);
+    kfe_status status = kfe_i_check_owner(ctx, stream->reading.ctx, "stream");
 
+    *out = NULL;
+    if (status == KFE_OK)
+        status = kfe_i_data_stream_next(stream->rows, stream->part_rows, out);
     if (status == KFE_OK && *out && !stream->has_begun)
         warn_of_strange_labels(&stream->reading, *out);
     stream->has_begun = 1;

@@ -68,14 +68,14 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_output_path(kfe_output *output, const kfe_model *model, const kfe_data *data,
+kfe_status kfe_output_path(kfe_context *ctx, kfe_output *output, const kfe_model *model, const kfe_data *data,
                            const kfe_matrix *path)
 {
     kfe_status status = KFE_OK;
-    kfe_context *ctx = kfe_i_output_context(output);
     kfe_i_written what = {.ctx = ctx, .name_prefix = "dim"};
     char **names = NULL;
 
+    KFE_TRY(kfe_i_output_check(ctx, output));
     KFE_TRY(check_shape(ctx, model, data, path));
     kfe_i_written_set_ids(&what, data);
     KFE_ALLOC_ZERO(ctx, names, path->cols);

@@ -128,11 +128,11 @@ static kfe_status name_probability(kfe_context *ctx, const kfe_model *model, int
 }
 
 /* Writes predictions with further columns (NULL: none). */
-static kfe_status put_predictions(kfe_output *output, const kfe_model *model, const kfe_data *data,
-                                  const kfe_matrix *predictions, const kfe_matrix *scores, name_fn name)
+static kfe_status put_predictions(kfe_context *ctx, kfe_output *output, const kfe_model *model,
+                                  const kfe_data *data, const kfe_matrix *predictions,
+                                  const kfe_matrix *scores, name_fn name)
 {
     kfe_status status = KFE_OK;
-    kfe_context *ctx = kfe_i_output_context(output);
     kfe_i_written what = {.ctx = ctx, .target_first = 1, .name_prefix = "score"};
     kfe_i_target target = {0};
     char **names = NULL;
@@ -165,25 +165,31 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_output_predictions(kfe_output *output, const kfe_model *model, const kfe_data *data,
-                                  const kfe_matrix *predictions, const kfe_matrix *scores)
-{
-    kfe_status status = check_shapes(kfe_i_output_context(output), model, predictions, scores);
-
-    return status == KFE_OK ? put_predictions(output, model, data, predictions, scores, name_score) : status;
-}
-
-kfe_status kfe_output_probabilities(kfe_output *output, const kfe_model *model, const kfe_data *data,
-                                    const kfe_matrix *predictions, const kfe_matrix *probabilities)
+kfe_status kfe_output_predictions(kfe_context *ctx, kfe_output *output, const kfe_model *model,
+                                  const kfe_data *data, const kfe_matrix *predictions,
+                                  const kfe_matrix *scores)
 {
     kfe_status status = KFE_OK;
-    kfe_context *ctx = kfe_i_output_context(output);
 
+    KFE_TRY(kfe_i_output_check(ctx, output));
+    KFE_TRY(check_shapes(ctx, model, predictions, scores));
+    KFE_TRY(put_predictions(ctx, output, model, data, predictions, scores, name_score));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_output_probabilities(kfe_context *ctx, kfe_output *output, const kfe_model *model,
+                                    const kfe_data *data, const kfe_matrix *predictions,
+                                    const kfe_matrix *probabilities)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_output_check(ctx, output));
     KFE_TRY(check_shapes(ctx, model, predictions, NULL));
     if (probabilities->rows != predictions->rows || probabilities->cols != model->predictor.classes)
         KFE_FAIL(ctx, KFE_EINVAL, "probabilities of these predictions have %lld rows and %lld columns",
                  (long long)predictions->rows, (long long)model->predictor.classes);
-    KFE_TRY(put_predictions(output, model, data, predictions, probabilities, name_probability));
+    KFE_TRY(put_predictions(ctx, output, model, data, predictions, probabilities, name_probability));
 cleanup:
     return status;
 }
@@ -195,8 +201,8 @@ kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *model, const
     kfe_output *output = NULL;
 
     KFE_TRY(kfe_output_open(ctx, path, &output));
-    KFE_TRY(kfe_output_predictions(output, model, data, predictions, scores));
-    KFE_TRY(kfe_output_commit(output));
+    KFE_TRY(kfe_output_predictions(ctx, output, model, data, predictions, scores));
+    KFE_TRY(kfe_output_commit(ctx, output));
 cleanup:
     kfe_output_free(output);
     return status;

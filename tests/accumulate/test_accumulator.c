@@ -148,7 +148,7 @@ static kfe_accumulator *copy(kfe_context *ctx, const kfe_accumulator *sums)
     char *bytes = NULL;
     size_t size = 0;
 
-    assert_ok(ctx, kfe_accumulator_save_bytes(sums, &bytes, &size));
+    assert_ok(ctx, kfe_accumulator_save_bytes(ctx, sums, &bytes, &size));
     assert_ok(ctx, kfe_accumulator_load_bytes(ctx, bytes, size, &out));
     kfe_string_free(ctx, bytes);
     return out;
@@ -168,7 +168,7 @@ static kfe_accumulator *begin(kfe_context *ctx, const kfe_spec *spec, const kfe_
     kfe_accumulator *sums = NULL;
 
     assert_ok(ctx, kfe_accumulator_new(ctx, spec, &sums));
-    assert_ok(ctx, kfe_accumulator_start(sums, all));
+    assert_ok(ctx, kfe_accumulator_start(ctx, sums, all));
     return sums;
 }
 
@@ -178,7 +178,7 @@ static void add_rows(kfe_context *ctx, const problem *p, const job *j, kfe_accum
     block b = make_block(ctx, p, j, rows, count);
 
     if (!j->weighted || b.mass > 0) /* hosts refuse weights that are all zero */
-        assert_ok(ctx, kfe_accumulator_add(sums, b.data));
+        assert_ok(ctx, kfe_accumulator_add(ctx, sums, b.data));
     free_block(&b);
 }
 
@@ -220,7 +220,7 @@ static kfe_accumulator *divide_and_merge(kfe_context *ctx, const problem *p, con
     }
     for (int step = 1; step < PARTS; step *= 2)
         for (int k = 0; k + step < PARTS; k += 2 * step)
-            assert_ok(ctx, kfe_accumulator_merge(parts[k], parts[k + step]));
+            assert_ok(ctx, kfe_accumulator_merge(ctx, parts[k], parts[k + step]));
     for (int k = 1; k < PARTS; k++)
         kfe_accumulator_free(parts[k]);
     kfe_accumulator_free(started);
@@ -275,7 +275,7 @@ static void compare(kfe_context *ctx, const problem *p, const job *j)
 
     assert_ok(ctx, kfe_fit(ctx, spec, all.data, &expected));
     kfe_accumulator *sums = divide_and_merge(ctx, p, j, spec, all.data);
-    assert_ok(ctx, kfe_accumulator_finish(sums, &found));
+    assert_ok(ctx, kfe_accumulator_finish(ctx, sums, &found));
     compare_models(ctx, p, j, expected, found);
     kfe_model_free(expected);
     kfe_model_free(found);
@@ -347,8 +347,8 @@ static void test_weights_that_are_refused(void **state)
     kfe_spec *spec = make_spec(ctx, &j);
     block all = all_rows(ctx, &p, &j);
     kfe_accumulator *sums = begin(ctx, spec, all.data);
-    assert_ok(ctx, kfe_accumulator_add(sums, all.data));
-    assert_fails(ctx, KFE_EINVAL, "there is no class 'nowhere'", kfe_accumulator_finish(sums, &model));
+    assert_ok(ctx, kfe_accumulator_add(ctx, sums, all.data));
+    assert_fails(ctx, KFE_EINVAL, "there is no class 'nowhere'", kfe_accumulator_finish(ctx, sums, &model));
     kfe_accumulator_free(sums);
     sums = NULL;
     assert_ok(ctx, kfe_spec_set(ctx, spec, "class-weight", "balanced"));
@@ -402,10 +402,10 @@ static void test_far_means_keep_digits(void **state)
     assert_ok(ctx, kfe_accumulator_new(ctx, spec, &sums));
     for (int64_t i = 0; i < ROWS; i++) {
         kfe_data *row = support_dense(ctx, 1, COLS, far + i * COLS, NULL);
-        assert_ok(ctx, kfe_accumulator_add(sums, row));
+        assert_ok(ctx, kfe_accumulator_add(ctx, sums, row));
         kfe_data_free(row);
     }
-    assert_ok(ctx, kfe_accumulator_finish(sums, &model));
+    assert_ok(ctx, kfe_accumulator_finish(ctx, sums, &model));
     const double *expected = kfe_model_record(near_model, "eigenvalues", &count);
     const double *found = kfe_model_record(model, "eigenvalues", &count);
     assert_int_equal(count, COLS);
@@ -439,13 +439,13 @@ static void test_goes_on_after_a_model(void **state)
         rows[i] = i;
     assert_ok(ctx, kfe_accumulator_new(ctx, spec, &sums));
     add_rows(ctx, &p, &j, sums, rows, ROWS / 2);
-    assert_ok(ctx, kfe_accumulator_finish(sums, &half));
+    assert_ok(ctx, kfe_accumulator_finish(ctx, sums, &half));
     assert_int_equal(kfe_model_classes(half), 2); /* the third comes later */
-    assert_ok(ctx, kfe_accumulator_save(sums, support_path("half.sums")));
+    assert_ok(ctx, kfe_accumulator_save(ctx, sums, support_path("half.sums")));
     kfe_accumulator_free(sums);
     assert_ok(ctx, kfe_accumulator_load(ctx, support_path("half.sums"), &sums));
     add_rows(ctx, &p, &j, sums, rows + ROWS / 2, ROWS - ROWS / 2);
-    assert_ok(ctx, kfe_accumulator_finish(sums, &whole));
+    assert_ok(ctx, kfe_accumulator_finish(ctx, sums, &whole));
     assert_ok(ctx, kfe_fit(ctx, spec, all.data, &expected));
     compare_models(ctx, &p, &j, expected, whole);
     kfe_model_free(half);
@@ -484,6 +484,21 @@ static void test_refusals_name_what_can(void **state)
     refuse_spec(ctx, "pca", "calibration=platt", "ls", "calibration");
 }
 
+/* The calls that change sums, or finish them, take the context that made them. */
+static void check_owner(kfe_accumulator *sums, const kfe_data *rows)
+{
+    kfe_context *other = NULL;
+    kfe_model *model = NULL;
+
+    assert_int_equal(kfe_context_new(&other), KFE_OK);
+    assert_fails(other, KFE_EINVAL, "another context", kfe_accumulator_start(other, sums, rows));
+    assert_fails(other, KFE_EINVAL, "another context", kfe_accumulator_add(other, sums, rows));
+    assert_fails(other, KFE_EINVAL, "another context", kfe_accumulator_merge(other, sums, sums));
+    assert_fails(other, KFE_EINVAL, "another context", kfe_accumulator_finish(other, sums, &model));
+    assert_null(model);
+    kfe_context_free(other);
+}
+
 static void test_wrong_blocks_change_nothing(void **state)
 {
     kfe_context *ctx = *state;
@@ -496,18 +511,19 @@ static void test_wrong_blocks_change_nothing(void **state)
 
     assert_ok(ctx, kfe_spec_parse(ctx, "oc", NULL, NULL, &spec));
     assert_ok(ctx, kfe_accumulator_new(ctx, spec, &sums));
-    assert_fails(ctx, KFE_EINPUT, "no rows were added", kfe_accumulator_finish(sums, &model));
+    assert_fails(ctx, KFE_EINPUT, "no rows were added", kfe_accumulator_finish(ctx, sums, &model));
     kfe_data *good = support_dense(ctx, 10, COLS, p.x, one_class);
-    assert_ok(ctx, kfe_accumulator_add(sums, good));
-    assert_fails(ctx, KFE_EINPUT, "two classes", kfe_accumulator_finish(sums, &model));
+    check_owner(sums, good);
+    assert_ok(ctx, kfe_accumulator_add(ctx, sums, good));
+    assert_fails(ctx, KFE_EINPUT, "two classes", kfe_accumulator_finish(ctx, sums, &model));
     kfe_data *narrow = support_dense(ctx, 10, COLS - 1, p.x, one_class);
-    assert_fails(ctx, KFE_EINPUT, "5 columns", kfe_accumulator_add(sums, narrow));
+    assert_fails(ctx, KFE_EINPUT, "5 columns", kfe_accumulator_add(ctx, sums, narrow));
     kfe_data *unlabelled = support_dense(ctx, 10, COLS, p.x, NULL);
-    assert_fails(ctx, KFE_EINPUT, "labels", kfe_accumulator_add(sums, unlabelled));
+    assert_fails(ctx, KFE_EINPUT, "labels", kfe_accumulator_add(ctx, sums, unlabelled));
     assert_ok(ctx, kfe_data_set_targets(ctx, unlabelled, 1, p.y));
-    assert_fails(ctx, KFE_EINPUT, "real numbers", kfe_accumulator_add(sums, unlabelled));
+    assert_fails(ctx, KFE_EINPUT, "real numbers", kfe_accumulator_add(ctx, sums, unlabelled));
     kfe_data *broken = support_dense(ctx, 1, COLS, bad, one_class);
-    assert_fails(ctx, KFE_EINPUT, "finite", kfe_accumulator_add(sums, broken));
+    assert_fails(ctx, KFE_EINPUT, "finite", kfe_accumulator_add(ctx, sums, broken));
     assert_int_equal(kfe_accumulator_rows(sums), 10);
     kfe_data_free(good);
     kfe_data_free(narrow);
@@ -536,9 +552,9 @@ static void test_merge_needs_equal_starts(void **state)
     assert_ok(ctx, kfe_accumulator_new(ctx, spec, &empty));
     add_rows(ctx, &p, &j, a, rows, ROWS / 2);
     add_rows(ctx, &p, &j, b, rows + ROWS / 2, ROWS / 2);
-    assert_fails(ctx, KFE_EINVAL, "different landmarks", kfe_accumulator_merge(a, b));
-    assert_ok(ctx, kfe_accumulator_merge(a, empty));
-    assert_ok(ctx, kfe_accumulator_merge(empty, a)); /* takes its start over */
+    assert_fails(ctx, KFE_EINVAL, "different landmarks", kfe_accumulator_merge(ctx, a, b));
+    assert_ok(ctx, kfe_accumulator_merge(ctx, a, empty));
+    assert_ok(ctx, kfe_accumulator_merge(ctx, empty, a)); /* takes its start over */
     assert_int_equal(kfe_accumulator_rows(empty), ROWS / 2);
     kfe_accumulator_free(a);
     kfe_accumulator_free(b);

@@ -29,7 +29,7 @@ static kfe_accumulator *make_sums(kfe_context *ctx, const char *method, const ch
     if (learner)
         assert_ok(ctx, kfe_spec_set_learner(ctx, spec, learner, NULL));
     assert_ok(ctx, kfe_accumulator_new(ctx, spec, &sums));
-    assert_ok(ctx, kfe_accumulator_add(sums, data));
+    assert_ok(ctx, kfe_accumulator_add(ctx, sums, data));
     kfe_spec_free(spec);
     kfe_data_free(data);
     free(x);
@@ -46,7 +46,7 @@ static bytes save(kfe_context *ctx, const kfe_accumulator *sums)
 {
     bytes out = {0};
 
-    assert_ok(ctx, kfe_accumulator_save_bytes(sums, &out.text, &out.size));
+    assert_ok(ctx, kfe_accumulator_save_bytes(ctx, sums, &out.text, &out.size));
     return out;
 }
 
@@ -198,20 +198,21 @@ static void test_sums_that_overflow(void **state)
     kfe_data *data = support_dense(ctx, 4, 2, x, class_of);
     assert_ok(ctx, kfe_spec_parse(ctx, "oc", NULL, NULL, &spec));
     assert_ok(ctx, kfe_accumulator_new(ctx, spec, &sums));
-    assert_ok(ctx, kfe_accumulator_add(sums, data));
+    assert_ok(ctx, kfe_accumulator_add(ctx, sums, data));
     for (int i = 0; i < 30; i++) {
         kfe_accumulator *same = NULL;
-        if (kfe_accumulator_save_bytes(sums, &file.text, &file.size) != KFE_OK)
+        if (kfe_accumulator_save_bytes(ctx, sums, &file.text, &file.size) != KFE_OK)
             break;
         assert_ok(ctx, kfe_accumulator_load_bytes(ctx, file.text, file.size, &same));
-        assert_ok(ctx, kfe_accumulator_merge(sums, same));
+        assert_ok(ctx, kfe_accumulator_merge(ctx, sums, same));
         kfe_accumulator_free(same);
         kfe_i_free(ctx, file.text);
     }
-    assert_fails(ctx, KFE_EINPUT, "too large", kfe_accumulator_finish(sums, &model));
+    assert_fails(ctx, KFE_EINPUT, "too large", kfe_accumulator_finish(ctx, sums, &model));
     assert_fails(ctx, KFE_EINPUT, "cannot be saved",
-                 kfe_accumulator_save_bytes(sums, &file.text, &file.size));
-    assert_fails(ctx, KFE_EINPUT, "cannot be saved", kfe_accumulator_save(sums, support_path("large.sums")));
+                 kfe_accumulator_save_bytes(ctx, sums, &file.text, &file.size));
+    assert_fails(ctx, KFE_EINPUT, "cannot be saved",
+                 kfe_accumulator_save(ctx, sums, support_path("large.sums")));
     assert_null(fopen(support_path("large.sums"), "rb"));
     kfe_accumulator_free(sums);
     kfe_spec_free(spec);

@@ -71,15 +71,15 @@ static kfe_model *fit_sums(const scene *s, const char *method, const char *param
 
     for (int a = 0; a < 2; a++) {
         assert_ok(s->ctx, kfe_accumulator_new(s->ctx, spec, &sums[a]));
-        assert_ok(s->ctx, kfe_accumulator_start(sums[a], all));
+        assert_ok(s->ctx, kfe_accumulator_start(s->ctx, sums[a], all));
     }
     for (int b = 2; b >= 0; b--) {
         kfe_data *block = rows_of(s, begins[b], begins[b + 1] - begins[b], real);
-        assert_ok(s->ctx, kfe_accumulator_add(sums[b % 2], block));
+        assert_ok(s->ctx, kfe_accumulator_add(s->ctx, sums[b % 2], block));
         kfe_data_free(block);
     }
-    assert_ok(s->ctx, kfe_accumulator_merge(sums[0], sums[1]));
-    assert_ok(s->ctx, kfe_accumulator_finish(sums[0], &model));
+    assert_ok(s->ctx, kfe_accumulator_merge(s->ctx, sums[0], sums[1]));
+    assert_ok(s->ctx, kfe_accumulator_finish(s->ctx, sums[0], &model));
     kfe_accumulator_free(sums[0]);
     kfe_accumulator_free(sums[1]);
     kfe_data_free(all);

@@ -202,9 +202,9 @@ static kfe_status fit_sums(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
     kfe_status status = kfe_accumulator_new(ctx, spec, &sums);
 
     for (int i = 0; status == KFE_OK && i < 2; i++)
-        status = kfe_accumulator_add(sums, data);
+        status = kfe_accumulator_add(ctx, sums, data);
     if (status == KFE_OK)
-        status = kfe_accumulator_finish(sums, out);
+        status = kfe_accumulator_finish(ctx, sums, out);
     kfe_accumulator_free(sums);
     return status;
 }

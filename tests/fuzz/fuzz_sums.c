@@ -56,7 +56,7 @@ static char *finish(kfe_context *ctx, const kfe_accumulator *sums, const kfe_dat
     char *bytes = NULL;
     char *text = NULL;
 
-    if (kfe_accumulator_finish(sums, &model) != KFE_OK) {
+    if (kfe_accumulator_finish(ctx, sums, &model) != KFE_OK) {
         if (!kfe_error_message(ctx)[0])
             fail(ctx, "no message");
         return NULL;
@@ -82,7 +82,7 @@ static void save_again(kfe_context *ctx, const kfe_accumulator *sums, const kfe_
     size_t size = 0;
     size_t sizes[2] = {0};
 
-    if (kfe_accumulator_save_bytes(sums, &bytes, &size) != KFE_OK)
+    if (kfe_accumulator_save_bytes(ctx, sums, &bytes, &size) != KFE_OK)
         return;
     if (kfe_accumulator_load_bytes(ctx, bytes, size, &again) != KFE_OK)
         fail(ctx, "saved, but not loaded");
@@ -103,9 +103,9 @@ static void use_sums(kfe_context *ctx, kfe_accumulator *sums, kfe_accumulator *o
     if (kfe_accumulator_rows(sums) < 0)
         fail(ctx, "a negative number of rows");
     save_again(ctx, sums, rows);
-    if (rows && kfe_accumulator_add(sums, rows) == KFE_OK)
+    if (rows && kfe_accumulator_add(ctx, sums, rows) == KFE_OK)
         save_again(ctx, sums, rows);
-    if (kfe_accumulator_merge(sums, other) == KFE_OK)
+    if (kfe_accumulator_merge(ctx, sums, other) == KFE_OK)
         save_again(ctx, sums, rows);
     kfe_data_free(rows);
 }

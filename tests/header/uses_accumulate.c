@@ -11,13 +11,13 @@ static kfe_status accumulate(kfe_context *ctx, const kfe_spec *spec, const kfe_d
     size_t size = 0;
 
     TRY(CALL(kfe_accumulator_new)(ctx, spec, &sums[0]));
-    TRY(CALL(kfe_accumulator_start)(sums[0], data));
-    TRY(CALL(kfe_accumulator_save_bytes)(sums[0], &bytes, &size));
+    TRY(CALL(kfe_accumulator_start)(ctx, sums[0], data));
+    TRY(CALL(kfe_accumulator_save_bytes)(ctx, sums[0], &bytes, &size));
     TRY(CALL(kfe_accumulator_load_bytes)(ctx, bytes, size, &sums[1]));
-    TRY(CALL(kfe_accumulator_add)(sums[0], data));
-    TRY(kfe_accumulator_add(sums[1], data));
-    TRY(CALL(kfe_accumulator_merge)(sums[0], sums[1]));
-    TRY(CALL(kfe_accumulator_save)(sums[0], model_path));
+    TRY(CALL(kfe_accumulator_add)(ctx, sums[0], data));
+    TRY(kfe_accumulator_add(ctx, sums[1], data));
+    TRY(CALL(kfe_accumulator_merge)(ctx, sums[0], sums[1]));
+    TRY(CALL(kfe_accumulator_save)(ctx, sums[0], model_path));
     TRY(CALL(kfe_accumulator_load)(ctx, model_path, &sums[2]));
     assert_int_equal(CALL(kfe_accumulator_rows)(sums[2]), 2 * ROWS);
 cleanup:
@@ -45,7 +45,7 @@ kfe_status use_accumulator(kfe_context *ctx, void *user)
     TRY(kfe_spec_set_learner(ctx, spec, "ls", NULL));
     assert_int_equal(CALL(kfe_spec_accumulates)(spec), 1);
     TRY(accumulate(ctx, spec, data, sums));
-    TRY(CALL(kfe_accumulator_finish)(sums[2], &model));
+    TRY(CALL(kfe_accumulator_finish)(ctx, sums[2], &model));
     assert_int_equal(kfe_model_dim(model), 2);
     TRY(kfe_spec_set(ctx, spec, "class-weight", "balanced"));
     TRY(CALL(kfe_fit_stream)(ctx, spec, 1, (const char *const[]){csv_path}, NULL, &rows, &streamed));

@@ -16,8 +16,8 @@ static kfe_status use_path(kfe_context *ctx, const kfe_model *model, const kfe_d
     TRY(CALL(kfe_predict_path)(ctx, model, data, &path));
     assert_int_equal(path.cols, 2);
     TRY(kfe_output_open(ctx, out_path, &output));
-    TRY(CALL(kfe_output_path)(output, model, data, &path));
-    TRY(kfe_output_commit(output));
+    TRY(CALL(kfe_output_path)(ctx, output, model, data, &path));
+    TRY(kfe_output_commit(ctx, output));
 cleanup:
     kfe_output_free(output);
     kfe_matrix_free(&features);
@@ -46,8 +46,8 @@ static kfe_status use_probabilities(kfe_context *ctx, const kfe_data *data)
     assert_string_equal(CALL(kfe_model_calibration)(loaded), "isotonic");
     TRY(CALL(kfe_predict_probabilities)(ctx, loaded, data, &predictions, &probabilities));
     TRY(kfe_output_open(ctx, predictions_path, &output));
-    TRY(CALL(kfe_output_probabilities)(output, loaded, data, &predictions, &probabilities));
-    TRY(kfe_output_commit(output));
+    TRY(CALL(kfe_output_probabilities)(ctx, output, loaded, data, &predictions, &probabilities));
+    TRY(kfe_output_commit(ctx, output));
 cleanup:
     kfe_output_free(output);
     kfe_matrix_free(&predictions);

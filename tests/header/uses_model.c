@@ -79,6 +79,20 @@ cleanup:
     return status;
 }
 
+/* Streams and outputs take the context that they were made with. */
+static void refuse_other_context(kfe_data_stream *stream, kfe_output *output, const kfe_matrix *features,
+                                 const kfe_data *rows)
+{
+    kfe_context *other = NULL;
+    kfe_data *part = NULL;
+
+    assert_int_equal(kfe_context_new(&other), KFE_OK);
+    assert_int_equal(kfe_data_stream_next(other, stream, &part), KFE_EINVAL);
+    assert_int_equal(kfe_output_features(other, output, features, rows), KFE_EINVAL);
+    assert_int_equal(kfe_output_commit(other, output), KFE_EINVAL);
+    kfe_context_free(other);
+}
+
 /* Rows that are read, answered and written in parts. */
 static kfe_status use_parts(kfe_context *ctx, const kfe_model *model)
 {
@@ -90,20 +104,21 @@ static kfe_status use_parts(kfe_context *ctx, const kfe_model *model)
     kfe_matrix predictions = {0};
 
     TRY(CALL(kfe_data_stream_open)(ctx, model, 1, (const char *const[]){csv_path}, NULL, NULL, &stream));
-    TRY(CALL(kfe_data_stream_next)(stream, &part));
+    TRY(CALL(kfe_data_stream_next)(ctx, stream, &part));
     assert_int_equal(kfe_data_rows(part), ROWS);
     TRY(CALL(kfe_output_open)(ctx, predictions_path, &outputs[0]));
     assert_true(CALL(kfe_output_takes_parts)(outputs[0]));
     TRY(kfe_transform(ctx, model, part, &features));
-    TRY(CALL(kfe_output_features)(outputs[0], &features, part));
-    TRY(kfe_output_features(outputs[0], &features, part));
-    TRY(CALL(kfe_output_commit)(outputs[0]));
+    TRY(CALL(kfe_output_features)(ctx, outputs[0], &features, part));
+    TRY(kfe_output_features(ctx, outputs[0], &features, part));
+    refuse_other_context(stream, outputs[0], &features, part);
+    TRY(CALL(kfe_output_commit)(ctx, outputs[0]));
     TRY(kfe_output_open(ctx, out_path, &outputs[1]));
     TRY(kfe_predict(ctx, model, part, &predictions, NULL));
-    TRY(CALL(kfe_output_predictions)(outputs[1], model, part, &predictions, NULL));
+    TRY(CALL(kfe_output_predictions)(ctx, outputs[1], model, part, &predictions, NULL));
     kfe_data_free(part);
     part = NULL;
-    TRY(kfe_data_stream_next(stream, &part));
+    TRY(kfe_data_stream_next(ctx, stream, &part));
     assert_null(part);
 cleanup:
     for (int i = 0; i < 2; i++)

@@ -200,9 +200,9 @@ cleanup:
     return status;
 }
 
-kfe_context *kfe_i_output_context(const kfe_output *output)
+kfe_status kfe_i_output_check(kfe_context *ctx, const kfe_output *output)
 {
-    return output->ctx;
+    return kfe_i_check_owner(ctx, output->ctx, "output");
 }
 
 int kfe_output_takes_parts(const kfe_output *output)
@@ -210,9 +210,11 @@ int kfe_output_takes_parts(const kfe_output *output)
     return output->format->in_parts;
 }
 
-kfe_status kfe_output_commit(kfe_output *output)
+kfe_status kfe_output_commit(kfe_context *ctx, kfe_output *output)
 {
-    return output->begun ? kfe_i_sink_commit(&output->sink) : KFE_OK;
+    kfe_status status = kfe_i_output_check(ctx, output);
+
+    return status == KFE_OK && output->begun ? kfe_i_sink_commit(&output->sink) : status;
 }
 
 void kfe_output_free(kfe_output *output)
@@ -231,7 +233,7 @@ kfe_status kfe_i_write(kfe_i_written *what)
 
     KFE_TRY(kfe_output_open(what->ctx, what->path, &output));
     KFE_TRY(kfe_i_output_put(output, what));
-    KFE_TRY(kfe_output_commit(output));
+    KFE_TRY(kfe_output_commit(what->ctx, output));
 cleanup:
     kfe_output_free(output);
     return status;
@@ -282,12 +284,16 @@ kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const ch
     return kfe_i_write(&what);
 }
 
-kfe_status kfe_output_features(kfe_output *output, const kfe_matrix *features, const kfe_data *data)
+kfe_status kfe_output_features(kfe_context *ctx, kfe_output *output, const kfe_matrix *features,
+                               const kfe_data *data)
 {
-    kfe_i_written what = begin_matrix(output->ctx, features, output->path);
+    kfe_i_written what = begin_matrix(ctx, features, output->path);
+    kfe_status status = kfe_i_output_check(ctx, output);
 
+    if (status != KFE_OK)
+        return status;
     if (features->rows != kfe_data_rows(data))
-        return kfe_i_fail(output->ctx, KFE_EINVAL, "features of %lld rows do not fit data of %lld rows",
+        return kfe_i_fail(ctx, KFE_EINVAL, "features of %lld rows do not fit data of %lld rows",
                           (long long)features->rows, (long long)kfe_data_rows(data));
     kfe_i_written_set_ids(&what, data);
     if (output->format->begins_with_labels && data->target.task != KFE_TASK_NONE)
@@ -303,8 +309,8 @@ kfe_status kfe_features_write(kfe_context *ctx, const kfe_matrix *features, cons
     kfe_output *output = NULL;
 
     KFE_TRY(kfe_output_open(ctx, path, &output));
-    KFE_TRY(kfe_output_features(output, features, data));
-    KFE_TRY(kfe_output_commit(output));
+    KFE_TRY(kfe_output_features(ctx, output, features, data));
+    KFE_TRY(kfe_output_commit(ctx, output));
 cleanup:
     kfe_output_free(output);
     return status;

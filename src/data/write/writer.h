@@ -32,7 +32,8 @@ kfe_status kfe_i_write(kfe_i_written *what);
 /* The same into an output that takes more rows. `what` receives its path. */
 kfe_status kfe_i_output_put(kfe_output *output, kfe_i_written *what);
 
-kfe_context *kfe_i_output_context(const kfe_output *output);
+/* Fails if the output was made with another context. */
+kfe_status kfe_i_output_check(kfe_context *ctx, const kfe_output *output);
 
 /* Has the names of the rows of `data` (NULL: none) written, if it has some. */
 void kfe_i_written_set_ids(kfe_i_written *what, const kfe_data *data);
