@@ -796,25 +796,26 @@ KFE_API kfe_status kfe_explanation_write(kfe_context *ctx, const kfe_explanation
 /* The metrics of predictions; NULL past the end. `flags`: KFE_HAS_REGRESSION for real targets;
  * `formula`: "larger is better" or "smaller is better". */
 KFE_API const kfe_entry_info *kfe_metric(int index);
-/* Computes one metric of predicted classes, which are numbers 0 … classes−1. Scores (rows × classes; higher scores mean
- * more likely; for log-loss and brier probabilities, or scores whose softmax is taken) may be NULL for metrics that do not need them, and `predicted` for those that need scores. `positive` is
- * the positive class of two. For ovr-error a positive score means "in this class"; without scores it uses the predicted
- * class. NaN: the metric is not defined, such as auc and average-precision with one class in the truth. Plain arguments
- * instead of a struct, so that other languages need no layout to call it. */
-KFE_API kfe_status kfe_metric_classes(kfe_context *ctx, const char *metric, int64_t rows, int64_t classes,
-                                      int64_t positive, const int32_t *truth, const int32_t *predicted,
-                                      const double *scores, double *out);
-/* The same for real targets, rows × cols. r2 is NaN if a column of the truth is constant. */
-KFE_API kfe_status kfe_metric_values(kfe_context *ctx, const char *metric, int64_t rows, int64_t cols,
-                                     const double *truth, const double *predicted, double *out);
-/* The same, each row counted by its weight as in kfe_data_set_weights (NULL: one each). */
-KFE_API kfe_status kfe_metric_weighted_classes(kfe_context *ctx, const char *metric, int64_t rows,
-                                               int64_t classes, int64_t positive, const int32_t *truth,
-                                               const int32_t *predicted, const double *scores,
-                                               const double *weights, double *out);
-KFE_API kfe_status kfe_metric_weighted_values(kfe_context *ctx, const char *metric, int64_t rows,
-                                              int64_t cols, const double *truth, const double *predicted,
-                                              const double *weights, double *out);
+/* Predictions beside the truth, which metrics judge. What there is not stays zero. */
+typedef struct kfe_judged {
+    size_t size; /* sizeof(kfe_judged), because the struct may get more members */
+    int64_t rows;
+    /* of classes, which are numbers 0 … classes−1 */
+    int64_t classes;
+    int64_t positive;                 /* the positive one of two */
+    const int32_t *truth, *predicted; /* predicted: NULL for metrics that need scores only */
+    /* rows × classes, higher scores mean more likely; for log-loss and brier probabilities, or scores whose softmax is taken. For
+     * ovr-error a positive score means "in this class"; without scores it uses the predicted class. */
+    const double *scores;
+    /* of real targets, rows × cols */
+    int64_t cols; /* 0: classes are judged */
+    const double *true_values, *predicted_values;
+    const double *weights; /* how many rows each counts for, as in kfe_data_set_weights; NULL: one each */
+} kfe_judged;
+/* Computes one metric. NaN: the metric is not defined, such as auc and average-precision with one class in the truth, and r2
+ * if a column of the truth is constant. */
+KFE_API kfe_status kfe_metric_compute(kfe_context *ctx, const char *metric, const kfe_judged *judged,
+                                      double *out);
 /* Tests whether a and b, measured on the same `count` splits, differ: Student's t of a[i] − b[i] with count − 1 degrees
  * of freedom, and p = P(|T| ≥ |t|). test_share 0 is the plain paired test; test rows / training rows is Nadeau &
  * Bengio's correction for splits whose training rows overlap. Both are NaN with fewer than two pairs. */

@@ -2,7 +2,7 @@
 """The structures and functions of kfe.h for ctypes. This is the only place that knows their layout: the package,
 the documentation, the tests and the benchmarks read it. It imports nothing but ctypes."""
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_int, c_int64, c_size_t, c_uint, c_uint64,
-                    c_void_p)
+                    c_void_p, sizeof)
 
 
 class Matrix(Structure):
@@ -32,6 +32,17 @@ class DeviceEntry(Structure):
 class Explained(Structure):
     _fields_ = [("name", c_char_p), ("about", c_char_p), ("row_axis", c_char_p), ("col_axis", c_char_p),
                 ("rows", c_int64), ("cols", c_int64), ("values", c_void_p)]
+
+
+class Judged(Structure):
+    """Predictions beside the truth, for metrics."""
+
+    _fields_ = [("size", c_size_t), ("rows", c_int64), ("classes", c_int64), ("positive", c_int64), ("truth", c_void_p),
+                ("predicted", c_void_p), ("scores", c_void_p), ("cols", c_int64), ("true_values", c_void_p),
+                ("predicted_values", c_void_p), ("weights", c_void_p)]
+
+    def __init__(self, **members):
+        super().__init__(size=sizeof(Judged), **members)
 
 
 class DeflationState(Structure):
@@ -216,9 +227,7 @@ PROTOTYPES = {
     "kfe_explanation_row_label": (c_char_p, c_void_p, c_int, c_int64),
     "kfe_explanation_col_label": (c_char_p, c_void_p, c_int, c_int64),
     "kfe_metric": TABLE,
-    "kfe_metric_weighted_classes": (c_int, c_void_p, c_char_p, c_int64, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_void_p,
-                           POINTER(c_double)),
-    "kfe_metric_weighted_values": (c_int, c_void_p, c_char_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, POINTER(c_double)),
+    "kfe_metric_compute": (c_int, c_void_p, c_char_p, POINTER(Judged), POINTER(c_double)),
     "kfe_paired_test": (c_int, c_void_p, c_int64, c_void_p, c_void_p, c_double, POINTER(c_double), POINTER(c_double)),
     "kfe_splits_make": (c_int, c_void_p, c_void_p, c_char_p, OUT),
     "kfe_splits_count": (c_int64, c_void_p),

@@ -12,6 +12,7 @@ from typing import Any, Callable, NamedTuple
 import numpy as np
 
 from . import _tables as tables
+from ._abi import Judged
 from ._context import Context
 from ._errors import UnsupportedError
 from ._kernels import kernel_list, kernel_text
@@ -71,31 +72,31 @@ def _address(numbers: np.ndarray | None) -> int | None:
     return None if numbers is None else numbers.ctypes.data
 
 
+def _measure(names: list[str], judged: Judged) -> dict[str, float]:
+    context, found = Context(), {}
+    for name in names:
+        out = c_double()
+        context.quick(lib.kfe_metric_compute, name.encode(), byref(judged), byref(out))
+        found[name] = out.value
+    return found
+
+
 def class_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str], weights: np.ndarray | None) -> dict[str, float]:
     """Metrics of a classifier from scikit-learn."""
     predicted = np.asarray(estimator.predict(X))
     classes = np.unique(np.concatenate([estimator.classes_, truth, predicted]))
     codes = [np.ascontiguousarray(np.searchsorted(classes, labels), np.int32) for labels in (truth, predicted)]
-    scores, context, found = _scores(estimator, X, classes), Context(), {}
-    for name in names:
-        out = c_double()
-        context.quick(lib.kfe_metric_weighted_classes, name.encode(), len(truth), len(classes), len(classes) - 1,
-                      codes[0].ctypes.data, codes[1].ctypes.data, _address(scores), _address(weights), byref(out))
-        found[name] = out.value
-    return found
+    scores = _scores(estimator, X, classes)
+    return _measure(names, Judged(rows=len(truth), classes=len(classes), positive=len(classes) - 1, truth=_address(codes[0]),
+                                  predicted=_address(codes[1]), scores=_address(scores), weights=_address(weights)))
 
 
 def value_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str], weights: np.ndarray | None) -> dict[str, float]:
     """Metrics of a regressor from scikit-learn."""
     rows = len(truth)
     values = [np.ascontiguousarray(np.asarray(each, dtype=float).reshape(rows, -1)) for each in (truth, estimator.predict(X))]
-    context, found = Context(), {}
-    for name in names:
-        out = c_double()
-        context.quick(lib.kfe_metric_weighted_values, name.encode(), rows, values[0].shape[1], values[0].ctypes.data,
-                      values[1].ctypes.data, _address(weights), byref(out))
-        found[name] = out.value
-    return found
+    return _measure(names, Judged(rows=rows, cols=values[0].shape[1], true_values=_address(values[0]),
+                                  predicted_values=_address(values[1]), weights=_address(weights)))
 
 
 # ---- reports in the library's format ----

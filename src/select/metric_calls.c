@@ -64,67 +64,50 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_metric_classes(kfe_context *ctx, const char *metric, int64_t rows, int64_t classes,
-                              int64_t positive, const int32_t *truth, const int32_t *predicted,
-                              const double *scores, double *out)
+/* What metrics are computed from. */
+static kfe_i_outcome outcome_of(const kfe_judged *judged)
 {
-    return kfe_metric_weighted_classes(ctx, metric, rows, classes, positive, truth, predicted, scores, NULL,
-                                       out);
+    return (kfe_i_outcome){.task = judged->cols > 0 ? KFE_TASK_REAL : KFE_TASK_CLASSES,
+                           .rows = judged->rows,
+                           .classes = judged->classes,
+                           .positive = judged->classes == 2 ? judged->positive : -1,
+                           .truth = judged->truth,
+                           .predicted = judged->predicted,
+                           .scores = judged->scores,
+                           .one_vs_rest = judged->scores != NULL,
+                           .cols = judged->cols,
+                           .truth_values = judged->true_values,
+                           .predicted_values = judged->predicted_values,
+                           .weights = judged->weights};
 }
 
-kfe_status kfe_metric_weighted_classes(kfe_context *ctx, const char *metric, int64_t rows, int64_t classes,
-                                       int64_t positive, const int32_t *truth, const int32_t *predicted,
-                                       const double *scores, const double *weights, double *out)
+static kfe_status check_values(kfe_context *ctx, const kfe_i_outcome *outcome)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_metric *found = NULL;
-    const kfe_i_outcome outcome = {.task = KFE_TASK_CLASSES,
-                                   .rows = rows,
-                                   .classes = classes,
-                                   .positive = classes == 2 ? positive : -1,
-                                   .truth = truth,
-                                   .predicted = predicted,
-                                   .scores = scores,
-                                   .one_vs_rest = scores != NULL,
-                                   .weights = weights};
+    int64_t count = outcome->rows * outcome->cols;
 
-    *out = 0;
-    KFE_TRY(kfe_i_metric_find(ctx, metric, KFE_TASK_CLASSES, &found));
-    KFE_TRY(check_outcome(ctx, found, &outcome));
-    if (weights)
-        KFE_TRY(kfe_i_weights_check(ctx, rows, weights));
-    KFE_TRY(found->value(ctx, &outcome, out));
+    KFE_TRY(check_shape(ctx, outcome->rows, outcome->cols, "columns"));
+    KFE_TRY(check_finite(ctx, "true", count, outcome->cols, outcome->truth_values));
+    KFE_TRY(check_finite(ctx, "predicted", count, outcome->cols, outcome->predicted_values));
 cleanup:
     return status;
 }
 
-kfe_status kfe_metric_values(kfe_context *ctx, const char *metric, int64_t rows, int64_t cols,
-                             const double *truth, const double *predicted, double *out)
-{
-    return kfe_metric_weighted_values(ctx, metric, rows, cols, truth, predicted, NULL, out);
-}
-
-kfe_status kfe_metric_weighted_values(kfe_context *ctx, const char *metric, int64_t rows, int64_t cols,
-                                      const double *truth, const double *predicted, const double *weights,
-                                      double *out)
+kfe_status kfe_metric_compute(kfe_context *ctx, const char *metric, const kfe_judged *judged, double *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_metric *found = NULL;
-    const kfe_i_outcome outcome = {.task = KFE_TASK_REAL,
-                                   .rows = rows,
-                                   .positive = -1,
-                                   .cols = cols,
-                                   .truth_values = truth,
-                                   .predicted_values = predicted,
-                                   .weights = weights};
 
     *out = 0;
-    KFE_TRY(kfe_i_metric_find(ctx, metric, KFE_TASK_REAL, &found));
-    KFE_TRY(check_shape(ctx, rows, cols, "columns"));
-    KFE_TRY(check_finite(ctx, "true", rows * cols, cols, truth));
-    KFE_TRY(check_finite(ctx, "predicted", rows * cols, cols, predicted));
-    if (weights)
-        KFE_TRY(kfe_i_weights_check(ctx, rows, weights));
+    if (judged->size != sizeof *judged) /* once the struct has grown, former sizes are accepted too */
+        KFE_FAIL(ctx, KFE_EINVAL, "kfe_judged of this library has %zu bytes, but its member size is %zu",
+                 sizeof *judged, judged->size);
+    const kfe_i_outcome outcome = outcome_of(judged);
+    KFE_TRY(kfe_i_metric_find(ctx, metric, outcome.task, &found));
+    KFE_TRY(outcome.task == KFE_TASK_REAL ? check_values(ctx, &outcome)
+                                          : check_outcome(ctx, found, &outcome));
+    if (outcome.weights)
+        KFE_TRY(kfe_i_weights_check(ctx, outcome.rows, outcome.weights));
     KFE_TRY(found->value(ctx, &outcome, out));
 cleanup:
     return status;

@@ -7,15 +7,26 @@ kfe_status use_metrics(kfe_context *ctx, void *user)
     static const int32_t truth[] = {0, 1, 2, 0, 1, 2};
     static const double scores[] = {3, 1, 2, 1, 2, 2, 1, 1, 0, 4, 4, 4, 0, 9, 0, 3, 2, 1};
     static const double weights[] = {1, 2, 0.5, 1, 1, 3};
+    const kfe_judged classes = {.size = sizeof classes,
+                                .rows = 6,
+                                .classes = 3,
+                                .truth = truth,
+                                .predicted = truth,
+                                .scores = scores,
+                                .weights = weights};
+    const kfe_judged real = {.size = sizeof real,
+                             .rows = 3,
+                             .cols = 2,
+                             .true_values = scores,
+                             .predicted_values = scores + 6,
+                             .weights = weights};
     kfe_status status = KFE_OK;
     double out = 0;
     double p = 0;
 
     (void)user;
-    TRY(CALL(kfe_metric_classes)(ctx, "auc", 6, 3, 0, truth, truth, scores, &out));
-    TRY(CALL(kfe_metric_weighted_classes)(ctx, "auc", 6, 3, 0, truth, truth, scores, weights, &out));
-    TRY(CALL(kfe_metric_values)(ctx, "r2", 3, 2, scores, scores + 6, &out));
-    TRY(CALL(kfe_metric_weighted_values)(ctx, "r2", 3, 2, scores, scores + 6, weights, &out));
+    TRY(CALL(kfe_metric_compute)(ctx, "auc", &classes, &out));
+    TRY(kfe_metric_compute(ctx, "r2", &real, &out));
     TRY(CALL(kfe_paired_test)(ctx, 6, scores, scores + 6, 0.1, &out, &p));
 cleanup:
     return status;

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python" / "kfe"))
-from _abi import Matrix  # noqa: E402  (the structures of kfe.h)
+from _abi import Judged, Matrix  # noqa: E402  (the structures of kfe.h)
 
 
 class Failure(Exception):

@@ -9,6 +9,8 @@ pytest.importorskip("sklearn")
 import scipy.stats
 from sklearn import metrics
 
+from libkfe import Judged
+
 TOLERANCE = 1e-12  # both sides sum a few hundred numbers around 1
 
 
@@ -22,17 +24,18 @@ def pointer(array, kind):
 
 def of_classes(kfe, metric, classes, truth, predicted, scores=None, positive=1):
     kept = [pointer(truth, np.int32), pointer(predicted, np.int32), pointer(scores, float)]
+    addresses = dict(zip(("truth", "predicted", "scores"), (address for _, address in kept)))
+    judged = Judged(rows=len(truth), classes=classes, positive=positive, **addresses)
     out = c_double()
-    kfe.call("kfe_metric_classes", c_char_p(metric.encode()), c_int64(len(truth)), c_int64(classes),
-             c_int64(positive), *(address for _, address in kept), byref(out))
+    kfe.call("kfe_metric_compute", c_char_p(metric.encode()), byref(judged), byref(out))
     return out.value
 
 
 def of_values(kfe, metric, truth, predicted):
     kept = [pointer(truth, float), pointer(predicted, float)]
+    judged = Judged(rows=truth.shape[0], cols=truth.shape[1], true_values=kept[0][1], predicted_values=kept[1][1])
     out = c_double()
-    kfe.call("kfe_metric_values", c_char_p(metric.encode()), c_int64(truth.shape[0]), c_int64(truth.shape[1]),
-             *(address for _, address in kept), byref(out))
+    kfe.call("kfe_metric_compute", c_char_p(metric.encode()), byref(judged), byref(out))
     return out.value
 
 

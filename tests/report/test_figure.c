@@ -129,7 +129,9 @@ static void test_roc_has_the_area_of_the_metric(void **state)
             pair[2 * i] = 0;
             pair[2 * i + 1] = scores.values[i * scores.stride + g];
         }
-        assert_ok(s.ctx, kfe_metric_classes(s.ctx, "auc", ROWS, 2, 1, truth, truth, pair, &auc));
+        const kfe_judged judged = {
+            .size = sizeof judged, .rows = ROWS, .classes = 2, .positive = 1, .truth = truth, .scores = pair};
+        assert_ok(s.ctx, kfe_metric_compute(s.ctx, "auc", &judged, &auc));
         snprintf(expected, sizeof expected, "AUC %.3f ", auc);
         const json_t *series = json_array_get(json_object_get(figure, "series"), (size_t)g);
         const char *name = json_string_value(json_object_get(series, "name"));

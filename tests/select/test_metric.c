@@ -14,12 +14,37 @@
 
 #define EXACT 1e-15
 
+static kfe_status metric_classes(kfe_context *ctx, const char *metric, int64_t rows, int64_t classes,
+                                 int64_t positive, const int32_t *truth, const int32_t *predicted,
+                                 const double *scores, double *out)
+{
+    const kfe_judged judged = {.size = sizeof judged,
+                               .rows = rows,
+                               .classes = classes,
+                               .positive = positive,
+                               .truth = truth,
+                               .predicted = predicted,
+                               .scores = scores};
+    return kfe_metric_compute(ctx, metric, &judged, out);
+}
+
+static kfe_status metric_values(kfe_context *ctx, const char *metric, int64_t rows, int64_t cols,
+                                const double *truth, const double *predicted, double *out)
+{
+    const kfe_judged judged = {.size = sizeof judged,
+                               .rows = rows,
+                               .cols = cols,
+                               .true_values = truth,
+                               .predicted_values = predicted};
+    return kfe_metric_compute(ctx, metric, &judged, out);
+}
+
 static double of_classes(kfe_context *ctx, const char *metric, int64_t rows, int64_t classes,
                          const int32_t *truth, const int32_t *predicted, const double *scores)
 {
     double value = 0;
 
-    assert_ok(ctx, kfe_metric_classes(ctx, metric, rows, classes, 1, truth, predicted, scores, &value));
+    assert_ok(ctx, metric_classes(ctx, metric, rows, classes, 1, truth, predicted, scores, &value));
     return value;
 }
 
@@ -28,7 +53,7 @@ static double of_values(kfe_context *ctx, const char *metric, int64_t rows, int6
 {
     double value = 0;
 
-    assert_ok(ctx, kfe_metric_values(ctx, metric, rows, cols, truth, predicted, &value));
+    assert_ok(ctx, metric_values(ctx, metric, rows, cols, truth, predicted, &value));
     return value;
 }
 
@@ -238,11 +263,10 @@ static void test_score_curves_of_two_classes(void **state)
         for (int64_t positive = 0; positive < 2; positive++) {
             double value = 0;
             make_scored(seed, 2, truth, scores);
-            assert_ok(ctx,
-                      kfe_metric_classes(ctx, "auc", SCORED_ROWS, 2, positive, truth, NULL, scores, &value));
+            assert_ok(ctx, metric_classes(ctx, "auc", SCORED_ROWS, 2, positive, truth, NULL, scores, &value));
             assert_near(value, auc_by_pairs(SCORED_ROWS, 2, truth, scores, positive));
-            assert_ok(ctx, kfe_metric_classes(ctx, "average-precision", SCORED_ROWS, 2, positive, truth, NULL,
-                                              scores, &value));
+            assert_ok(ctx, metric_classes(ctx, "average-precision", SCORED_ROWS, 2, positive, truth, NULL,
+                                          scores, &value));
             assert_below(fabs(value - precision_by_rows(SCORED_ROWS, 2, truth, scores, positive)),
                          tolerance_sum(SCORED_ROWS, 1));
         }
@@ -345,25 +369,27 @@ static void test_bad_requests_are_refused(void **state)
     double out = 7;
 
     assert_fails(ctx, KFE_EINPUT, "row 2: the predicted class is number 2",
-                 kfe_metric_classes(ctx, "error", 2, 2, 1, good, beyond, NULL, &out));
+                 metric_classes(ctx, "error", 2, 2, 1, good, beyond, NULL, &out));
     assert_true(out == 0);
     assert_fails(ctx, KFE_EINPUT, "row 2: the true class",
-                 kfe_metric_classes(ctx, "auc", 2, 2, 1, beyond, good, values, &out));
+                 metric_classes(ctx, "auc", 2, 2, 1, beyond, good, values, &out));
     assert_fails(ctx, KFE_EINVAL, "auc needs scores",
-                 kfe_metric_classes(ctx, "auc", 2, 2, 1, good, good, NULL, &out));
+                 metric_classes(ctx, "auc", 2, 2, 1, good, good, NULL, &out));
     assert_fails(ctx, KFE_EINVAL, "predicted classes are missing",
-                 kfe_metric_classes(ctx, "f1", 2, 2, 1, good, NULL, values, &out));
+                 metric_classes(ctx, "f1", 2, 2, 1, good, NULL, values, &out));
     assert_fails(ctx, KFE_EINPUT, "the score of row 1",
-                 kfe_metric_classes(ctx, "auc", 2, 2, 1, good, good, values, &out));
+                 metric_classes(ctx, "auc", 2, 2, 1, good, good, values, &out));
     assert_fails(ctx, KFE_EINVAL, "0 or 1, not 2",
-                 kfe_metric_classes(ctx, "auc", 2, 2, 2, good, good, values, &out));
+                 metric_classes(ctx, "auc", 2, 2, 2, good, good, values, &out));
     assert_fails(ctx, KFE_EINVAL, "at least one",
-                 kfe_metric_classes(ctx, "error", 0, 2, 1, good, good, NULL, &out));
+                 metric_classes(ctx, "error", 0, 2, 1, good, good, NULL, &out));
     assert_fails(ctx, KFE_EINPUT, "row 2: the true value",
-                 kfe_metric_values(ctx, "mae", 2, 1, values, values + 2, &out));
+                 metric_values(ctx, "mae", 2, 1, values, values + 2, &out));
     assert_fails(ctx, KFE_EINPUT, "row 1: the predicted value",
-                 kfe_metric_values(ctx, "mae", 1, 2, values + 2, values, &out));
-    assert_fails(ctx, KFE_EINVAL, "metric 'x'", kfe_metric_values(ctx, "x", 1, 2, values, values, &out));
+                 metric_values(ctx, "mae", 1, 2, values + 2, values, &out));
+    assert_fails(ctx, KFE_EINVAL, "its member size is 8",
+                 kfe_metric_compute(ctx, "error", &(kfe_judged){.size = 8, .rows = 2, .classes = 2}, &out));
+    assert_fails(ctx, KFE_EINVAL, "metric 'x'", metric_values(ctx, "x", 1, 2, values, values, &out));
 }
 
 static kfe_status measure_once(kfe_context *ctx, void *user)
@@ -373,8 +399,8 @@ static kfe_status measure_once(kfe_context *ctx, void *user)
     double out = 0;
 
     if (metric->flags & KFE_HAS_REGRESSION)
-        return kfe_metric_values(ctx, metric->name, 3, 2, scores, scores + 6, &out);
-    return kfe_metric_classes(ctx, metric->name, 6, 3, 0, small_truth, small_predicted, scores, &out);
+        return metric_values(ctx, metric->name, 3, 2, scores, scores + 6, &out);
+    return metric_classes(ctx, metric->name, 6, 3, 0, small_truth, small_predicted, scores, &out);
 }
 
 static void test_failing_allocations(void **state)

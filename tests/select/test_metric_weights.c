@@ -82,17 +82,22 @@ static void test_public_calls(void **state)
     static const double weights[] = {1, 2, 3};
     static const double none[] = {0, 0, 0};
     static const double values[] = {1, 2, 3};
+    kfe_judged classes = {.size = sizeof classes, .rows = 3, .classes = 2, .positive = 1};
+    kfe_judged real = {
+        .size = sizeof real, .rows = 3, .cols = 1, .true_values = values, .predicted_values = none};
     double out = 0;
 
-    assert_ok(ctx,
-              kfe_metric_weighted_classes(ctx, "accuracy", 3, 2, 1, truth, predicted, NULL, weights, &out));
+    classes.truth = truth;
+    classes.predicted = predicted;
+    classes.weights = real.weights = weights;
+    assert_ok(ctx, kfe_metric_compute(ctx, "accuracy", &classes, &out));
     assert_below(fabs(out - 0.5), 1e-15);
-    assert_ok(ctx, kfe_metric_weighted_values(ctx, "rmse", 3, 1, values, none, weights, &out));
+    assert_ok(ctx, kfe_metric_compute(ctx, "rmse", &real, &out));
     assert_below(fabs(out - 6 / sqrt(6)), 1e-15);
+    classes.weights = real.weights = none;
     assert_fails(ctx, KFE_EINPUT, "all weights are zero",
-                 kfe_metric_weighted_classes(ctx, "accuracy", 3, 2, 1, truth, predicted, NULL, none, &out));
-    assert_fails(ctx, KFE_EINPUT, "all weights are zero",
-                 kfe_metric_weighted_values(ctx, "rmse", 3, 1, values, none, none, &out));
+                 kfe_metric_compute(ctx, "accuracy", &classes, &out));
+    assert_fails(ctx, KFE_EINPUT, "all weights are zero", kfe_metric_compute(ctx, "rmse", &real, &out));
 }
 
 static void test_weights_count_like_repeated_rows(void **state)
