@@ -18,6 +18,13 @@ if(SKBUILD) # a wheel has one file, libkfe.so on every system
 else()
   set_target_properties(kfe PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 endif()
+include(CheckLinkerFlag)
+set(KFE_SYMBOL_VERSIONS ${CMAKE_CURRENT_LIST_DIR}/kfe.map)
+check_linker_flag(C "-Wl,--version-script=${KFE_SYMBOL_VERSIONS}" KFE_HAS_VERSION_SCRIPT) # not on macOS
+if(KFE_HAS_VERSION_SCRIPT)
+  target_link_options(kfe PRIVATE "-Wl,--version-script=${KFE_SYMBOL_VERSIONS}")
+  set_target_properties(kfe PROPERTIES LINK_DEPENDS ${KFE_SYMBOL_VERSIONS})
+endif()
 if(KFE_STATIC_LAPACKE AND NOT APPLE) # else the library would export what it contains of others
   target_link_options(kfe PRIVATE -Wl,--exclude-libs,ALL)
 endif()

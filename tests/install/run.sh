@@ -32,12 +32,15 @@ step "the shared library has a SONAME and shows nothing but kfe_ symbols"
 objdump -p "$library" | grep 'SONAME *libkfe\.so\.[0-9]' > /dev/null
 symbols=$(nm -D --defined-only "$library" | awk '{print $NF}' | sed 's/@.*//')
 echo "$symbols" | grep '^kfe_fit$' > /dev/null
-if foreign=$(echo "$symbols" | grep -v '^kfe_' | grep -vxE '_init|_fini|_edata|_end|__bss_start'); then
+if foreign=$(echo "$symbols" | grep -v '^kfe_' | grep -vxE '_init|_fini|_edata|_end|__bss_start|KFE_[0-9.]+'); then
     echo "symbols that should be hidden: $foreign"; exit 1
 fi
 if inner=$(echo "$symbols" | grep '^kfe_i_'); then
     echo "inner symbols that should be hidden: $inner"; exit 1
 fi
+
+step "programs that were built with the last release still run"
+CC=$compiler "$here/../../tools/check-abi" --library "$library" "$prefix/include/kfe.h" "$prefix/include/kfe_arrow.h"
 
 step "the header is pedantic C11 and C++"
 echo '#include <kfe.h>' > "$work/header.c"

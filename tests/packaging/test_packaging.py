@@ -87,7 +87,7 @@ def test_notices(tmp_path):
 def copy(tmp_path):
     """A repository with the files that name the version, released today."""
     for name in ("include/kfe.h", "CHANGELOG.md", "debian/changelog", "debian/control", "pyproject.toml", "R/kfe/DESCRIPTION", "conda/recipe.yaml",
-                 "tools/release.sh", "tools/check-versions"):
+                 "tools/release.sh", "tools/check-versions", "tests/header/abi.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     for name in ("debian/changelog", "debian/control", "R/kfe/DESCRIPTION"):
@@ -133,7 +133,7 @@ def test_uncommitted_changes_are_refused(copy):
 
 @pytest.mark.parametrize("file, old, new", [("include/kfe.h", '#define KFE_VERSION "', '#define KFE_VERSION "9'), ("debian/changelog", "kfe (", "kfe (9"),
                                             ("conda/recipe.yaml", '  version: "', '  version: "9'), ("CHANGELOG.md", "## ", "## 9"),
-                                            ("CHANGELOG.md", "1 January 2026", "unreleased")])
+                                            ("CHANGELOG.md", "1 January 2026", "unreleased"), ("tests/header/abi.txt", "kfe ", "kfe 9")])
 def test_unsettled_versions_are_refused(copy, file, old, new):
     text = (copy / file).read_text()
     assert old in text
