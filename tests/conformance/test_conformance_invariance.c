@@ -570,14 +570,14 @@ static void add_choices(job task)
                  {"skpls", "rule=mi;cache=15"},    {"skblf", "rule=mi;cache=15"},
                  {"slmc", "init=random"}};
 
-    if (strcmp(task.kernel.name, "rbf") != 0)
+    if (strcmp(task.kernel->name, "rbf") != 0)
         return;
     for (size_t i = 0; i < sizeof landmarks / sizeof *landmarks; i++) {
         task.option = landmarks[i];
         add_job(task);
     }
     for (size_t i = 0; i < sizeof draws / sizeof *draws; i++)
-        if (strcmp(task.entry.name, draws[i].name) == 0) {
+        if (strcmp(task.entry->name, draws[i].name) == 0) {
             task.option = draws[i].option;
             add_job(task);
         }
