@@ -17,6 +17,7 @@ int main(int argc, char **argv)
     kfe_context *ctx = NULL;
     kfe_data *data = NULL;
     kfe_spec *spec = NULL;
+    kfe_result *found = NULL;
     char *report = NULL;
 
     if (argc < 5 || kfe_context_new(&ctx) != KFE_OK) {
@@ -34,14 +35,15 @@ int main(int argc, char **argv)
     gpu_check(ctx, kfe_data_set_labels(ctx, data, p.labels));
     gpu_check(ctx, kfe_spec_parse(ctx, "koc", "", "rbf:gamma=1e-2", &spec));
     gpu_check(ctx, kfe_spec_set_learner(ctx, spec, "linear-svm", ""));
-    gpu_check(ctx, kfe_cross_validate(ctx, spec, 2, grids, data, "folds=5,inner-folds=0", KFE_STYLE_TEXT,
-                                      NULL, &report));
+    gpu_check(ctx, kfe_cross_validate(ctx, spec, 2, grids, data, "folds=5,inner-folds=0", NULL, &found));
+    gpu_check(ctx, kfe_result_report(ctx, found, KFE_STYLE_TEXT, &report));
     printf("cv of koc + linear-svm, 5 folds x 10 gamma x 8 C, on %s, n=%lld d=%lld classes=%lld: %.3f s "
            "(opening the "
            "device %.3f s)\n%s\n",
            kfe_context_device(ctx), (long long)p.rows, (long long)p.cols, (long long)p.classes,
            gpu_seconds() - began, opened, report);
     kfe_string_free(ctx, report);
+    kfe_result_free(found);
     kfe_spec_free(spec);
     kfe_data_free(data);
     kfe_context_free(ctx);

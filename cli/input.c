@@ -297,9 +297,10 @@ int cli_is_results(const char *path)
     return first == '{';
 }
 
-kfe_status cli_read_results(cli_session *session, const char *path, char **out)
+kfe_status cli_read_results(cli_session *session, const char *path, kfe_result **out)
 {
     enum { STEP = 1 << 16 };
+    char *text;
     FILE *file = kfe_i_fopen(path, "rb");
     size_t capacity = STEP;
     size_t length = 0;
@@ -307,15 +308,17 @@ kfe_status cli_read_results(cli_session *session, const char *path, char **out)
 
     if (!file)
         return cli_fail(session, "%s: cannot open", path);
-    *out = cli_resize(NULL, capacity, 1);
-    while ((got = fread(*out + length, 1, capacity - length - 1, file)) > 0) {
+    text = cli_resize(NULL, capacity, 1);
+    while ((got = fread(text + length, 1, capacity - length - 1, file)) > 0) {
         length += got;
         if (length == capacity - 1)
-            *out = cli_resize(*out, capacity *= 2, 1);
+            text = cli_resize(text, capacity *= 2, 1);
     }
-    (*out)[length] = '\0';
+    text[length] = '\0';
     fclose(file);
-    return KFE_OK;
+    kfe_status status = kfe_result_parse(session->ctx, text, out);
+    free(text);
+    return status;
 }
 
 /* ---- all together ---- */

@@ -38,8 +38,8 @@ void cli_add_task(const kfe_model *model, cli_text *options);
 kfe_status cli_read_flag_data(cli_session *session, const char *flag, const kfe_model *model, kfe_data **out);
 /* Whether a file is the JSON of cv or compare: it begins with a brace. */
 int cli_is_results(const char *path);
-/* The whole file as a string, for free(). */
-kfe_status cli_read_results(cli_session *session, const char *path, char **out);
+/* Reads such a file. */
+kfe_status cli_read_results(cli_session *session, const char *path, kfe_result **out);
 /* Tells the reader, by options, which views hold strings: those that a string kernel was given for. */
 void cli_add_content(const cli_session *session, cli_text *options);
 /* Prints "train.csv: 600 examples, 2 columns, 3 classes (1, 2, 3)" on standard error. */

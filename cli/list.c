@@ -73,6 +73,18 @@ void cli_print_text(const char *text)
         putchar('\n');
 }
 
+kfe_status cli_print_result(cli_session *session, const kfe_result *result)
+{
+    char *text = NULL;
+    kfe_status status =
+        kfe_result_report(session->ctx, result, session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT, &text);
+
+    if (status == KFE_OK)
+        cli_print_text(text);
+    kfe_string_free(session->ctx, text);
+    return status;
+}
+
 static void print_in_full(const cli_family *family, int index, const kfe_entry_info *entry)
 {
     cli_text title = {0};

@@ -24,16 +24,6 @@ kfe_status cli_page_check(cli_session *session)
     return cli_page_check_path(session, cli_value(&session->arguments, "report"));
 }
 
-char *cli_split_results(char *both)
-{
-    char *feed = strchr(both, '\f');
-
-    if (!feed)
-        return both;
-    *feed = '\0';
-    return feed + 1;
-}
-
 /* A word of the command line as a shell reads it. */
 static void add_word(cli_text *text, const char *word)
 {

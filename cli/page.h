@@ -13,9 +13,9 @@ typedef struct cli_page {
     const char *path; /* NULL: no report was asked for */
     const kfe_model *model;
     const kfe_data *train, *test;
-    const char *results; /* JSON of a search */
-    const char *options; /* of kfe_report_new */
-    double seconds;      /* that the command took */
+    const kfe_result *results; /* of a search */
+    const char *options;       /* of kfe_report_new */
+    double seconds;            /* that the command took */
 } cli_page;
 
 /* Fails early if the report could not be written. */
@@ -24,7 +24,5 @@ kfe_status cli_page_check(cli_session *session);
 kfe_status cli_page_check_path(cli_session *session, const char *path);
 /* Does nothing without a path. */
 kfe_status cli_page_write(cli_session *session, const cli_page *page);
-/* With --report, a search gives its text and its JSON at once: cuts the text off and returns the JSON. */
-char *cli_split_results(char *both);
 
 #endif

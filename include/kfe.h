@@ -745,9 +745,63 @@ KFE_API const double *kfe_model_gate_offset(const kfe_model *model);
 KFE_API const double *kfe_model_record(const kfe_model *model, const char *name, int64_t *count);
 KFE_API const char *kfe_model_record_name(const kfe_model *model, int64_t index); /* NULL past the end */
 
-/* How reports are written. */
-/* Both: of kfe_cross_validate and kfe_compare, the text, a form feed and the JSON; elsewhere the text. */
-typedef enum kfe_style { KFE_STYLE_TEXT, KFE_STYLE_JSON, KFE_STYLE_BOTH } kfe_style;
+/* ---- results ---------------------------------------------------------------------------------- */
+
+/* What an evaluation, a search, a measurement or an explanation found: tables with named columns. Table 0, "facts", has one
+ * row; every other table belongs to rows of an earlier one. A '/' in a name groups: the facts of an evaluation have the
+ * column "metrics/accuracy". Text, JSON and CSV are ways to write a result. */
+typedef struct kfe_result kfe_result;
+
+typedef enum kfe_column_kind {
+    KFE_COLUMN_REAL,
+    KFE_COLUMN_COUNT,
+    KFE_COLUMN_FLAG, /* 0 or 1 */
+    KFE_COLUMN_TEXT,
+    KFE_COLUMN_GROUP /* no values: columns whose names begin with this one and '/' belong to it, if there are any */
+} kfe_column_kind;
+
+/* Tables and columns belong to the result. Later versions may append members. */
+typedef struct kfe_table {
+    const char *name;
+    const char *about; /* one line */
+    int64_t rows, cols;
+    int parent;                /* the table that the rows belong to; -1: none */
+    const int64_t *parent_row; /* the row there, of each row */
+    int is_list;               /* JSON writes a row as its values, without the names of columns */
+} kfe_table;
+
+typedef struct kfe_column {
+    const char *name;
+    const char *about; /* one line */
+    const char *unit;  /* such as "s"; "": none */
+    kfe_column_kind kind;
+    const double *numbers;    /* one per row; NaN: not available. NULL: the column has no numbers */
+    const char *const *texts; /* one per row; NULL: not available. NULL: the column has no text */
+    const unsigned char
+        *given; /* 0: the row lacks the column, as a setting lacks a parameter; NULL: every row has it */
+} kfe_column;
+
+KFE_API void kfe_result_free(kfe_result *result);
+/* NULL past the end. */
+KFE_API const kfe_table *kfe_result_table(const kfe_result *result, int index);
+/* NULL: there is none. */
+KFE_API const kfe_table *kfe_result_find(const kfe_result *result, const char *table);
+/* NULL past the end. */
+KFE_API const kfe_column *kfe_table_column(const kfe_table *table, int64_t index);
+/* NULL: there is none. */
+KFE_API const kfe_column *kfe_table_find(const kfe_table *table, const char *column);
+/* A number or a text of the facts; NaN or NULL if it is not available. */
+KFE_API double kfe_result_number(const kfe_result *result, const char *column);
+KFE_API const char *kfe_result_text(const kfe_result *result, const char *column);
+
+/* How results and models are written. */
+typedef enum kfe_style { KFE_STYLE_TEXT, KFE_STYLE_JSON } kfe_style;
+/* The result for people or as JSON; the caller frees it with kfe_string_free. The text leaves out rows of long tables. */
+KFE_API kfe_status kfe_result_report(kfe_context *ctx, const kfe_result *result, kfe_style style, char **out);
+/* Writes all values as CSV, one per line: table, row, column, value. A path that ends in .json gets JSON. */
+KFE_API kfe_status kfe_result_write(kfe_context *ctx, const kfe_result *result, const char *path);
+/* Reads the JSON that kfe_result_report, `kfe cv --json` and `kfe reproduce --json` write. */
+KFE_API kfe_status kfe_result_parse(kfe_context *ctx, const char *json, kfe_result **out);
 
 /* ---- explanations ----------------------------------------------------------------------------- */
 
@@ -824,17 +878,18 @@ KFE_API kfe_status kfe_paired_test(kfe_context *ctx, int64_t count, const double
 
 /* ---- evaluation and search -------------------------------------------------------------------- */
 
-/* Reports are text or JSON in `out`, which the caller frees with kfe_string_free. This one describes a model. */
+/* Describes a model as text or JSON, which the caller frees with kfe_string_free. The other calls here give a result, which the caller frees with
+ * kfe_result_free. */
 KFE_API kfe_status kfe_model_describe(kfe_context *ctx, const kfe_model *model, kfe_style style, char **out);
 /* Kernel-target alignment, HSIC, effective rank, ... of each kernel on all views or, written as "VIEW=KERNEL", on one. Data with
  * weights is refused. */
 KFE_API kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count,
-                               const char *const *kernels, const char *options, kfe_style style, char **out);
-/* Metrics of a model's predictions on labelled data; JSON also has the confusion matrix and the points of the ROC and
- * precision-recall curves. Options: kfe_evaluate_option. Without data (NULL) it only checks the options, before data is read;
+                               const char *const *kernels, const char *options, kfe_result **out);
+/* Metrics of a model's predictions on labelled data ("metrics/accuracy" in the facts), the confusion matrix and, with
+ * curves=yes, the points of the ROC and precision-recall curves. Options: kfe_evaluate_option. Without data (NULL) it only checks the options, before data is read;
  * `out` is NULL then. */
 KFE_API kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
-                                const char *options, kfe_style style, char **out);
+                                const char *options, kfe_result **out);
 KFE_API const kfe_param_info *kfe_evaluate_option(int index); /* NULL past the end */
 /* Writes predictions, one row per example: the label (by name) or the values, then the scores (NULL: none). If the rows of
  * `data` (NULL: unknown) have names, or if rows were dropped, the name or number of the row comes first. */
@@ -874,7 +929,7 @@ KFE_API void kfe_output_free(kfe_output *output);
  */
 KFE_API kfe_status kfe_cross_validate(kfe_context *ctx, const kfe_spec *spec, int grid_count,
                                       const char *const *grids, const kfe_data *data, const char *options,
-                                      kfe_style style, kfe_model **best, char **out);
+                                      kfe_model **best, kfe_result **out);
 KFE_API const kfe_param_info *kfe_cv_option(int index); /* NULL past the end */
 /* Checks the grids and options of a cross-validation without data; *settings is the number of settings. */
 KFE_API kfe_status kfe_cv_check(kfe_context *ctx, const kfe_spec *spec, int grid_count,
@@ -895,7 +950,7 @@ KFE_API void kfe_splits_free(kfe_splits *splits);
  * its parameter; at least one must. */
 KFE_API kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs, int grid_count,
                                const char *const *grids, const kfe_data *data, const char *options,
-                               kfe_style style, char **out);
+                               kfe_result **out);
 KFE_API const kfe_param_info *kfe_compare_option(int index); /* NULL past the end */
 
 /*
@@ -905,8 +960,8 @@ KFE_API const kfe_param_info *kfe_compare_option(int index); /* NULL past the en
  * becomes a model of the best setting, fitted on all data. Unless the time limit ends the search, the result depends only
  * on the data, the options and the seed. Options: kfe_tune_option. data NULL: only checks the options.
  */
-KFE_API kfe_status kfe_tune(kfe_context *ctx, const kfe_data *data, const char *options, kfe_style style,
-                            kfe_model **best, char **out);
+KFE_API kfe_status kfe_tune(kfe_context *ctx, const kfe_data *data, const char *options, kfe_model **best,
+                            kfe_result **out);
 KFE_API const kfe_param_info *kfe_tune_option(int index); /* NULL past the end */
 
 /* ---- figures and reports ---------------------------------------------------------------------- */
@@ -924,8 +979,8 @@ KFE_API kfe_status kfe_report_set_model(kfe_context *ctx, kfe_report *report, co
 /* Examples to show; both are borrowed, and either may be NULL. Predictions are judged on `test`, otherwise on `train`. */
 KFE_API kfe_status kfe_report_set_data(kfe_context *ctx, kfe_report *report, const kfe_data *train,
                                        const kfe_data *test);
-/* The JSON of kfe_cross_validate, kfe_compare or `kfe reproduce` (copied). */
-KFE_API kfe_status kfe_report_set_results(kfe_context *ctx, kfe_report *report, const char *json);
+/* The result of kfe_cross_validate or kfe_compare, or a parsed one, also of `kfe reproduce`. The report borrows it. */
+KFE_API kfe_status kfe_report_set_results(kfe_context *ctx, kfe_report *report, const kfe_result *results);
 /* One figure as "svg", as "html" (a page of its own), as "csv" (its numbers) or as "json" (its description). The caller
  * frees it with kfe_string_free. KFE_EINVAL if the report has not what the figure needs; the message says what. */
 KFE_API kfe_status kfe_report_figure(kfe_context *ctx, kfe_report *report, const char *figure,

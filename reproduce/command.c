@@ -88,9 +88,10 @@ static kfe_status run(cli_session *session)
                                    .column = cli_value(arguments, "column"),
                                    .quick = cli_is_set(arguments, "quick"),
                                    .points = report != NULL};
-    kfe_style style = session->json ? KFE_STYLE_JSON : report ? KFE_STYLE_BOTH : KFE_STYLE_TEXT;
     double start = kfe_i_clock();
     char *text = NULL;
+    char *json = NULL;
+    kfe_result *results = NULL;
     kfe_status status = KFE_OK;
 
     if (cli_is_set(arguments, "list"))
@@ -98,13 +99,17 @@ static kfe_status run(cli_session *session)
     CLI_TRY(cli_check_operands(session, 1, 1, "the name of a table or figure ('kfe reproduce --list')"));
     CLI_TRY(cli_page_check(session));
     CLI_TRY(check_folder(session, folder));
-    CLI_TRY(rep_run(session->ctx, arguments->operands[0], &settings, style, &text));
+    CLI_TRY(rep_run(session->ctx, arguments->operands[0], &settings, session->json ? NULL : &text,
+                    session->json || report ? &json : NULL));
     cli_progress_erase();
-    const char *results = cli_split_results(text);
-    cli_print_text(text);
+    cli_print_text(session->json ? json : text);
+    if (report)
+        CLI_TRY(kfe_result_parse(session->ctx, json, &results));
     cli_page page = {.path = report, .results = results, .seconds = kfe_i_clock() - start};
     CLI_TRY(cli_page_write(session, &page));
 cleanup:
+    kfe_result_free(results);
+    free(json);
     free(text);
     return status;
 }

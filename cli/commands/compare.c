@@ -130,30 +130,28 @@ static kfe_status run_comparison(comparison *c, const kfe_data *train)
 {
     cli_session *session = c->session;
     const char *report = cli_value(&session->arguments, "report");
-    kfe_style style = session->json ? KFE_STYLE_JSON : report ? KFE_STYLE_BOTH : KFE_STYLE_TEXT;
     double start = kfe_i_clock();
     const char **grids = NULL;
     int grid_count = cli_list_values(&session->arguments, "grid", &grids);
     cli_text options = {0};
-    char *text = NULL;
+    kfe_result *result = NULL;
     kfe_status status = KFE_OK;
 
     cli_options_of(&session->arguments, CLI_OPTIONS, &options);
     add_bold(session, &options);
     CLI_TRY(kfe_compare(session->ctx, c->count, (const kfe_spec *const *)c->specs, grid_count, grids, train,
-                        cli_text_string(&options), style, &text));
+                        cli_text_string(&options), &result));
     cli_progress_erase();
     if (!session->quiet) {
         cli_print_data(session, 0, train);
         if (c->skipped.length)
             fprintf(stderr, "%s\n", cli_shown(c->skipped.bytes));
     }
-    const char *results = cli_split_results(text);
-    cli_print_text(text);
-    cli_page page = {.path = report, .train = train, .results = results, .seconds = kfe_i_clock() - start};
+    CLI_TRY(cli_print_result(session, result));
+    cli_page page = {.path = report, .train = train, .results = result, .seconds = kfe_i_clock() - start};
     CLI_TRY(cli_page_write(session, &page));
 cleanup:
-    kfe_string_free(session->ctx, text);
+    kfe_result_free(result);
     free(grids);
     free(options.bytes);
     return status;

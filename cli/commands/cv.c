@@ -27,31 +27,29 @@ static kfe_status validate(cli_session *session, const kfe_spec *spec, const kfe
 {
     const cli_arguments *arguments = &session->arguments;
     const char *report = cli_value(arguments, "report");
-    kfe_style style = session->json ? KFE_STYLE_JSON : report ? KFE_STYLE_BOTH : KFE_STYLE_TEXT;
     double start = kfe_i_clock();
     const char *save = cli_value(arguments, "output");
     const char **grids = NULL;
     int grid_count = cli_list_values(arguments, "grid", &grids);
     kfe_model *best = NULL;
     cli_text options = {0};
-    char *text = NULL;
+    kfe_result *result = NULL;
     kfe_status status = KFE_OK;
 
     cli_options_of(arguments, CLI_OPTIONS, &options);
-    CLI_TRY(kfe_cross_validate(session->ctx, spec, grid_count, grids, train, cli_text_string(&options), style,
-                               save ? &best : NULL, &text));
+    CLI_TRY(kfe_cross_validate(session->ctx, spec, grid_count, grids, train, cli_text_string(&options),
+                               save ? &best : NULL, &result));
     cli_progress_erase();
     if (!session->quiet)
         cli_print_data(session, 0, train);
-    const char *results = cli_split_results(text);
-    cli_print_text(text); /* before saving, which may fail: the search is not lost */
+    CLI_TRY(cli_print_result(session, result)); /* before saving, which may fail: the search is not lost */
     if (save)
         CLI_TRY(kfe_model_save(session->ctx, best, save));
-    cli_page page = {.path = report, .model = best, .train = train, .results = results};
+    cli_page page = {.path = report, .model = best, .train = train, .results = result};
     page.seconds = kfe_i_clock() - start;
     CLI_TRY(cli_page_write(session, &page));
 cleanup:
-    kfe_string_free(session->ctx, text);
+    kfe_result_free(result);
     kfe_model_free(best);
     free(grids);
     free(options.bytes);

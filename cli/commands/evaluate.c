@@ -12,12 +12,11 @@
 static kfe_status run(cli_session *session)
 {
     const cli_arguments *arguments = &session->arguments;
-    kfe_style style = session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT;
     kfe_model *model = NULL;
     kfe_data *data = NULL;
     cli_text reading = {0};
     cli_text options = {0};
-    char *text = NULL;
+    kfe_result *result = NULL;
     double start = kfe_i_clock();
     kfe_status status = KFE_OK;
 
@@ -27,18 +26,20 @@ static kfe_status run(cli_session *session)
     CLI_TRY(cli_load_model(session, &model));
     cli_add_task(model, &reading);
     cli_options_of(arguments, CLI_OPTIONS, &options);
-    CLI_TRY(kfe_evaluate(session->ctx, model, NULL, cli_text_string(&options), style, &text));
+    if (session->json && !cli_option_given(arguments, CLI_OPTIONS, "curves"))
+        cli_text_option(&options, "curves", "yes");
+    CLI_TRY(kfe_evaluate(session->ctx, model, NULL, cli_text_string(&options), &result));
     CLI_TRY(cli_read_data(session, 1, model, cli_text_string(&reading), &data));
-    CLI_TRY(kfe_evaluate(session->ctx, model, data, cli_text_string(&options), style, &text));
+    CLI_TRY(kfe_evaluate(session->ctx, model, data, cli_text_string(&options), &result));
     cli_progress_erase();
     if (!session->quiet)
         cli_print_data(session, 1, data);
-    cli_print_text(text);
+    CLI_TRY(cli_print_result(session, result));
     cli_page page = {.path = cli_value(arguments, "report"), .model = model, .test = data};
     page.seconds = kfe_i_clock() - start;
     CLI_TRY(cli_page_write(session, &page));
 cleanup:
-    kfe_string_free(session->ctx, text);
+    kfe_result_free(result);
     kfe_data_free(data);
     kfe_model_free(model);
     free(reading.bytes);
@@ -55,9 +56,8 @@ const cli_command cli_command_evaluate = {
     .description =
         "Predicts the classes or values of DATA and compares them with the labels in DATA. Prints accuracy, "
         "other metrics and the confusion matrix for classes; rmse, mae and r2 for numbers. --json adds the "
-        "points of the ROC and precision-recall curves, of at most 200 classes unless --positive names one; "
-        "of more "
-        "than 1000 classes it has the pairs of classes that occur in place of the matrix.",
+        "points of the ROC and precision-recall curves, unless there is --curves no; of more than 1000 classes it has "
+        "the pairs of classes that occur in place of the matrix.",
     .examples = "  kfe evaluate model.kfe test.csv\n"
                 "  kfe evaluate model.kfe test.csv --metrics 'f1;auc' --positive ill --json\n",
     .flags = flags,

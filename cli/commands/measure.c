@@ -27,12 +27,11 @@ cleanup:
 
 static kfe_status run(cli_session *session)
 {
-    kfe_style style = session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT;
     kfe_data *data = NULL;
     const char **kernels = NULL;
     cli_text reading = {0};
     cli_text fitting = {0};
-    char *text = NULL;
+    kfe_result *result = NULL;
     kfe_status status = KFE_OK;
     int count = cli_list_values(&session->arguments, "kernel", &kernels);
     const char *value;
@@ -49,10 +48,10 @@ static kfe_status run(cli_session *session)
     cli_add_content(session, &reading);
     cli_options_of(&session->arguments, CLI_FITTING, &fitting);
     CLI_TRY(cli_read_data(session, 0, NULL, cli_text_string(&reading), &data));
-    CLI_TRY(kfe_measure(session->ctx, data, count, kernels, cli_text_string(&fitting), style, &text));
-    cli_print_text(text);
+    CLI_TRY(kfe_measure(session->ctx, data, count, kernels, cli_text_string(&fitting), &result));
+    CLI_TRY(cli_print_result(session, result));
 cleanup:
-    kfe_string_free(session->ctx, text);
+    kfe_result_free(result);
     kfe_data_free(data);
     free(kernels);
     free(reading.bytes);

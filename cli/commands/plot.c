@@ -68,7 +68,7 @@ static kfe_status check_arguments(cli_session *session, const char **format)
 typedef struct inputs {
     kfe_model *model;
     kfe_data *train, *data;
-    char *results;
+    kfe_result *results;
     kfe_report *report;
 } inputs;
 
@@ -78,7 +78,7 @@ static void inputs_free(inputs *in)
     kfe_data_free(in->data);
     kfe_data_free(in->train);
     kfe_model_free(in->model);
-    free(in->results);
+    kfe_result_free(in->results);
 }
 
 static kfe_status read_model_and_data(cli_session *session, inputs *in)

@@ -41,7 +41,7 @@ cleanup:
 
 static kfe_status report_results(cli_session *session, cli_page *page, double start)
 {
-    char *results = NULL;
+    kfe_result *results = NULL;
     kfe_status status = KFE_OK;
 
     if (cli_value(&session->arguments, "train") || cli_value(&session->arguments, "test"))
@@ -52,7 +52,7 @@ static kfe_status report_results(cli_session *session, cli_page *page, double st
     page->seconds = kfe_i_clock() - start;
     CLI_TRY(cli_page_write(session, page));
 cleanup:
-    free(results);
+    kfe_result_free(results);
     return status;
 }
 

@@ -11,29 +11,28 @@
 static kfe_status run(cli_session *session)
 {
     const cli_arguments *arguments = &session->arguments;
-    kfe_style style = session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT;
     const char *output = cli_value(arguments, "output");
     kfe_data *data = NULL;
     kfe_model *best = NULL;
     cli_text options = {0};
-    char *text = NULL;
+    kfe_result *result = NULL;
     kfe_status status = KFE_OK;
 
     if (output && strcmp(output, "-") == 0)
         return cli_fail(session, "the table goes to standard output; -o needs a file");
     CLI_TRY(cli_check_output(session, output));
     cli_options_of(arguments, CLI_OPTIONS, &options);
-    CLI_TRY(kfe_tune(session->ctx, NULL, cli_text_string(&options), style, NULL, &text));
+    CLI_TRY(kfe_tune(session->ctx, NULL, cli_text_string(&options), NULL, &result));
     CLI_TRY(cli_read_data(session, 0, NULL, "", &data));
-    CLI_TRY(kfe_tune(session->ctx, data, cli_text_string(&options), style, output ? &best : NULL, &text));
+    CLI_TRY(kfe_tune(session->ctx, data, cli_text_string(&options), output ? &best : NULL, &result));
     cli_progress_erase();
     if (!session->quiet)
         cli_print_data(session, 0, data);
-    cli_print_text(text); /* before saving, which may fail: the search is not lost */
+    CLI_TRY(cli_print_result(session, result)); /* before saving, which may fail: the search is not lost */
     if (output)
         CLI_TRY(kfe_model_save(session->ctx, best, output));
 cleanup:
-    kfe_string_free(session->ctx, text);
+    kfe_result_free(result);
     kfe_model_free(best);
     kfe_data_free(data);
     free(options.bytes);

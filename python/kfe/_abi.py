@@ -45,6 +45,16 @@ class Judged(Structure):
         super().__init__(size=sizeof(Judged), **members)
 
 
+class Table(Structure):
+    _fields_ = [("name", c_char_p), ("about", c_char_p), ("rows", c_int64), ("cols", c_int64), ("parent", c_int),
+                ("parent_row", c_void_p), ("is_list", c_int)]
+
+
+class Column(Structure):
+    _fields_ = [("name", c_char_p), ("about", c_char_p), ("unit", c_char_p), ("kind", c_int), ("numbers", c_void_p),
+                ("texts", c_void_p), ("given", c_void_p)]
+
+
 class DeflationState(Structure):
     """The state that a direction rule sees."""
 
@@ -76,7 +86,7 @@ PROTOTYPES = {
     "kfe_report_new": (c_int, c_void_p, c_char_p, OUT),
     "kfe_report_set_model": (c_int, c_void_p, c_void_p, c_void_p),
     "kfe_report_set_data": (c_int, c_void_p, c_void_p, c_void_p, c_void_p),
-    "kfe_report_set_results": (c_int, c_void_p, c_void_p, c_char_p),
+    "kfe_report_set_results": (c_int, c_void_p, c_void_p, c_void_p),
     "kfe_report_add_fact": (c_int, c_void_p, c_void_p, c_char_p, c_char_p),
     "kfe_report_figure": (c_int, c_void_p, c_void_p, c_char_p, c_char_p, OUT),
     "kfe_report_html": (c_int, c_void_p, c_void_p, OUT),
@@ -200,18 +210,21 @@ PROTOTYPES = {
     "kfe_model_record": (c_void_p, c_void_p, c_char_p, COUNT),
     "kfe_model_record_name": (c_char_p, c_void_p, c_int64),
     "kfe_model_describe": (c_int, c_void_p, c_void_p, c_int, OUT),
-    "kfe_measure": (c_int, c_void_p, c_void_p, c_int, POINTER(c_char_p), c_char_p, c_int, OUT),
-    "kfe_evaluate": (c_int, c_void_p, c_void_p, c_void_p, c_char_p, c_int, OUT),
-    "kfe_cross_validate": (c_int, c_void_p, c_void_p, c_int, POINTER(c_char_p), c_void_p, c_char_p, c_int, OUT,
-                           OUT),
-    "kfe_compare": (c_int, c_void_p, c_int, OUT, c_int, POINTER(c_char_p), c_void_p, c_char_p, c_int, OUT),
+    "kfe_measure": (c_int, c_void_p, c_void_p, c_int, POINTER(c_char_p), c_char_p, OUT),
+    "kfe_evaluate": (c_int, c_void_p, c_void_p, c_void_p, c_char_p, OUT),
+    "kfe_cross_validate": (c_int, c_void_p, c_void_p, c_int, POINTER(c_char_p), c_void_p, c_char_p, OUT, OUT),
+    "kfe_compare": (c_int, c_void_p, c_int, OUT, c_int, POINTER(c_char_p), c_void_p, c_char_p, OUT),
+    "kfe_result_free": (None, c_void_p),
+    "kfe_result_table": (POINTER(Table), c_void_p, c_int),
+    "kfe_table_column": (POINTER(Column), POINTER(Table), c_int64),
+    "kfe_result_parse": (c_int, c_void_p, c_char_p, OUT),
     "kfe_data_divide": (c_int, c_void_p, c_void_p, c_int, POINTER(c_char_p), POINTER(c_char_p)),
     "kfe_data_encode": (c_int, c_void_p, c_void_p, c_int64, c_void_p, c_void_p),
     "kfe_data_encode_for_model": (c_int, c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_void_p),
     "kfe_data_set_groups": (c_int, c_void_p, c_void_p, c_void_p),
     "kfe_data_set_weights": (c_int, c_void_p, c_void_p, c_void_p),
     "kfe_data_add_split": (c_int, c_void_p, c_void_p, c_int64, c_void_p, c_int64, c_void_p),
-    "kfe_tune": (c_int, c_void_p, c_void_p, c_char_p, c_int, OUT, OUT),
+    "kfe_tune": (c_int, c_void_p, c_void_p, c_char_p, OUT, OUT),
     "kfe_escape": (c_size_t, c_char_p, c_void_p, c_size_t),
     "kfe_string_free": (None, c_void_p, c_void_p),
     "kfe_guess_task": (c_int, c_void_p, c_int64, c_void_p, c_int),

@@ -75,7 +75,7 @@ class Source:
                 raise TypeError(f"figures are drawn from estimators of kfe, not from {type(estimator).__name__}")
         self.estimator, self.results, self.data = estimator, results, []
         self.context = estimator._context() if estimator is not None else Context()
-        self.pointer = c_void_p()
+        self.pointer, self.parsed = c_void_p(), c_void_p()
         self.context.call(lib.kfe_report_new, options_text({k: v for k, v in options.items() if v is not None}),
                           byref(self.pointer))
         try:
@@ -84,13 +84,17 @@ class Source:
             self.__exit__()
             raise
 
+    def _set_results(self) -> None:
+        self.context.call(lib.kfe_result_parse, _results_text(self.results), byref(self.parsed))
+        self.context.call(lib.kfe_report_set_results, self.pointer, self.parsed)
+
     def _fill(self, train: Any, test: Any) -> None:
         if self.estimator is not None:
             self.context.call(lib.kfe_report_set_model, self.pointer, self.estimator._model.pointer)
             pointers = [self._wrap(pair) for pair in (train, test)]
             self.context.call(lib.kfe_report_set_data, self.pointer, *pointers)
         if self.results is not None:
-            self.context.call(lib.kfe_report_set_results, self.pointer, _results_text(self.results))
+            self._set_results()
 
     def _wrap(self, pair: Any) -> Any:
         if pair is None or pair[0] is None:
@@ -104,6 +108,7 @@ class Source:
 
     def __exit__(self, *_exception) -> None:
         lib.kfe_report_free(self.pointer)
+        lib.kfe_result_free(self.parsed)
         for data in self.data:
             data.free()
 

@@ -13,8 +13,9 @@ from ._context import Context
 from ._data import TASK_CLASSES
 from ._kernels import Kernel, by_view, kernel_list, kernel_text
 from ._lib import lib
-from ._model import STYLE_JSON, Model
+from ._model import Model
 from ._reports import Comparison, CrossValidation, Evaluation, Measures, typed
+from ._result import take
 from ._spec import make_spec
 from ._tables import as_text, option_rows, options_text, python_name
 
@@ -102,9 +103,9 @@ def _check_own(estimator) -> None:
         raise TypeError(f"{type(estimator).__name__} gives features only and cannot predict; use {others} here")
 
 
-def _let_go(context: Context, text: c_void_p, model: c_void_p | None = None) -> None:
+def _let_go(result: c_void_p, model: c_void_p | None = None) -> None:
     """Frees the results of a call that was interrupted."""
-    lib.kfe_string_free(context.pointer, text)
+    lib.kfe_result_free(result)
     lib.kfe_model_free(model)
 
 
@@ -128,17 +129,17 @@ def _search(estimator, X, y, grid, splits: list | None, options: dict[str, Any],
     spec, grids = make_spec(context, estimator), _grid_texts(grid)
     spec.check()
     data = estimator._prepare(context, X, y, reset=True)
-    best, text = c_void_p(), c_void_p()
+    best, found = c_void_p(), c_void_p()
     try:
         give_splits(data, splits, groups, weights)
         context.call(lib.kfe_cross_validate, spec.pointer, len(grids), _strings(grids), data.pointer,
-                     options_text(options), STYLE_JSON, byref(best) if refit else None, byref(text))
+                     options_text(options), byref(best) if refit else None, byref(found))
     except BaseException:
-        _let_go(context, text, best)
+        _let_go(found, best)
         raise
     finally:
         data.free()
-    report = CrossValidation(typed(context.take_json(text)))
+    report = CrossValidation(typed(take(found)))
     if refit:
         report.best_estimator_ = _wrap_best(estimator, Model(context, best.value, spec.kernels, spec.callbacks), y)
     return report
@@ -401,19 +402,19 @@ def _compare_own(estimators: list[Any], X, y, grid, splits: list | None, options
     """The library's comparison, on its own splits (None) or on given ones."""
     from ._splits import give_splits
     context = estimators[0]._context()
-    specs, grids, text = [make_spec(context, item) for item in estimators], _grid_texts(grid), c_void_p()
+    specs, grids, found = [make_spec(context, item) for item in estimators], _grid_texts(grid), c_void_p()
     data = estimators[0]._prepare(context, X, y, reset=True)
     pointers = (c_void_p * len(specs))(*(spec.pointer for spec in specs))
     try:
         give_splits(data, splits, groups, weights)
         context.call(lib.kfe_compare, len(specs), pointers, len(grids), _strings(grids), data.pointer,
-                     options_text(options), STYLE_JSON, byref(text))
+                     options_text(options), byref(found))
     except BaseException:
-        _let_go(context, text)
+        _let_go(found)
         raise
     finally:
         data.free()
-    return Comparison(typed(context.take_json(text)))
+    return Comparison(typed(take(found)))
 
 
 def _compare_here(named: list[tuple[str | None, Any]], grid, problem) -> Comparison:
@@ -473,19 +474,19 @@ def evaluate(estimator, X, y, *, sample_weight: Any = None, **options: Any) -> E
     _check_own(estimator)
     from sklearn.utils.validation import check_is_fitted
     check_is_fitted(estimator)
-    context, text = estimator._context(), c_void_p()
+    context, found = estimator._context(), c_void_p()
     data = estimator._prepare(context, X, y)
     try:
         if sample_weight is not None:
             data.set_weights(_weights(sample_weight, data.rows))
-        context.call(lib.kfe_evaluate, estimator._model.pointer, data.pointer, options_text(clean_options(options)), STYLE_JSON,
-                     byref(text))
+        context.call(lib.kfe_evaluate, estimator._model.pointer, data.pointer, options_text({"curves": True, **clean_options(options)}),
+                     byref(found))
     except BaseException:
-        _let_go(context, text)
+        _let_go(found)
         raise
     finally:
         data.free()
-    return Evaluation(context.take_json(text))
+    return Evaluation(take(found))
 
 
 def _named_kernels(kernels: Any) -> list[str]:
@@ -526,17 +527,16 @@ def measure(X, y, kernels: Any = "rbf", *, task: str = "auto", scale: str = "non
     from ._estimators import CLASSES
     names = _named_kernels(kernels)
     carrier = CLASSES["KPLS"](kernel=kernels, task=task, n_threads=n_threads)
-    context, text = carrier._context(), c_void_p()
+    context, found = carrier._context(), c_void_p()
     data = carrier._prepare(context, X, y, reset=True)
     if scale != "none":
         options["scale"] = scale
     texts = [name.encode() for name in names]
     try:
-        context.call(lib.kfe_measure, data.pointer, len(texts), _strings(texts), options_text(options), STYLE_JSON,
-                     byref(text))
+        context.call(lib.kfe_measure, data.pointer, len(texts), _strings(texts), options_text(options), byref(found))
     except BaseException:
-        _let_go(context, text)
+        _let_go(found)
         raise
     finally:
         data.free()
-    return Measures(context.take_json(text))
+    return Measures(take(found))

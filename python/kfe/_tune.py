@@ -6,8 +6,9 @@ from ctypes import byref, c_void_p
 from typing import Any
 
 from ._lib import lib
-from ._model import STYLE_JSON, Model
+from ._model import Model
 from ._reports import Report, typed
+from ._result import take
 from ._select import _let_go, _weights, _wrap_best
 from ._tables import options_text
 
@@ -71,18 +72,18 @@ def tune(X, y, *, sample_weight: Any = None, time: float | str | None = 60, tria
     from ._estimators import CLASSES
     carrier = CLASSES["KPLS"](task=task, random_state=random_state, n_threads=n_threads, memory=memory,
                               device=device, verbose=verbose)
-    context, best, text = carrier._context(), c_void_p(), c_void_p()
+    context, best, found = carrier._context(), c_void_p(), c_void_p()
     data = carrier._prepare(context, X, y, reset=True)
     options = {"time": "none" if time is None else time, "trials": trials, **options}
     try:
         if sample_weight is not None:
             data.set_weights(_weights(sample_weight, data.rows))
-        context.call(lib.kfe_tune, data.pointer, options_text(options), STYLE_JSON, byref(best), byref(text))
+        context.call(lib.kfe_tune, data.pointer, options_text(options), byref(best), byref(found))
     except BaseException:
-        _let_go(context, text, best)
+        _let_go(found, best)
         raise
     finally:
         data.free()
-    report = Tuning(typed(context.take_json(text)))
+    report = Tuning(typed(take(found)))
     report.best_estimator_ = _wrap_best(carrier, Model(context, best.value, [], []), y)
     return report

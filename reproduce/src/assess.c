@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cross-validates a cell and reads the JSON that the library returns. Called by reproduce.c. */
+/* Cross-validates a cell and reads the result. Called by reproduce.c. */
 #include "reproduce/src/assess.h"
 
 #include <math.h>
@@ -7,102 +7,98 @@
 
 #include "reproduce/src/mean.h"
 
-kfe_status rep_assess(const rep_cell *cell, const kfe_data *data, json_t **out)
+kfe_status rep_assess(const rep_cell *cell, const kfe_data *data, kfe_result **out)
 {
-    kfe_status status = KFE_OK;
-    char *text = NULL;
-
-    *out = NULL;
-    REP_TRY(kfe_cross_validate(cell->ctx, cell->spec, cell->grid_count, cell->grids, data, cell->options,
-                               KFE_STYLE_JSON, NULL, &text));
-    *out = json_loads(text, 0, NULL);
-    if (!*out)
-        status = rep_out_of_memory(cell->ctx);
-cleanup:
-    kfe_string_free(cell->ctx, text);
-    return status;
+    return kfe_cross_validate(cell->ctx, cell->spec, cell->grid_count, cell->grids, data, cell->options, NULL,
+                              out);
 }
 
-/* The value of one split; NaN if the library wrote null. */
-static double split_value(const json_t *split, const char *metric)
+/* A column of the splits by its name or, as a metric, by the last part of it. */
+static const kfe_column *find_metric(const kfe_table *splits, const char *metric)
 {
-    const json_t *value = strcmp(metric, REP_SUPPORT_VECTORS) == 0
-                              ? json_object_get(split, "support_vectors")
-                              : json_object_get(json_object_get(split, "metrics"), metric);
+    const kfe_column *c;
 
-    return json_is_number(value) ? json_number_value(value) : NAN;
+    if (strcmp(metric, REP_SUPPORT_VECTORS) == 0)
+        return kfe_table_find(splits, "support_vectors");
+    for (int64_t i = 0; (c = kfe_table_column(splits, i)); i++)
+        if (strncmp(c->name, "metrics/", 8) == 0 && strcmp(c->name + 8, metric) == 0)
+            return c;
+    return NULL;
 }
 
-int64_t rep_assessed_metric(const json_t *assessment, const char *metric, double *mean, double *sd)
+int64_t rep_assessed_metric(const kfe_result *assessment, const char *metric, double *mean, double *sd)
 {
-    const json_t *splits = json_object_get(assessment, "splits");
+    const kfe_table *splits = kfe_result_find(assessment, "splits");
+    const kfe_column *values = find_metric(splits, metric);
     rep_mean sum = {0};
 
-    for (size_t i = 0; i < json_array_size(splits); i++)
-        rep_mean_add(&sum, split_value(json_array_get(splits, i), metric));
+    for (int64_t i = 0; i < splits->rows; i++)
+        rep_mean_add(&sum, values ? values->numbers[i] : (double)NAN);
     *mean = rep_mean_value(&sum);
     *sd = rep_mean_sd(&sum);
     return sum.count;
 }
 
-/* Appends "k of n WHAT failed: reason" for the entries of a list whose "failed" holds a reason; returns k. */
-static size_t put_failures(const json_t *list, const char *what, rep_text *out)
+/* Appends "k of n WHAT failed: reason" for the rows whose "failed" holds a reason; returns k. */
+static int64_t put_failures(const kfe_table *table, const char *what, rep_text *out)
 {
+    const kfe_column *failed = kfe_table_find(table, "failed");
     const char *reason = NULL;
-    size_t count = 0;
+    int64_t count = 0;
 
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *failed = json_string_value(json_object_get(json_array_get(list, i), "failed"));
-        reason = reason ? reason : failed;
-        count += failed != NULL;
+    for (int64_t i = 0; failed && i < table->rows; i++) {
+        reason = reason ? reason : failed->texts[i];
+        count += failed->texts[i] != NULL;
     }
     if (count > 0)
-        rep_text_printf(out, "%zu of %zu %s failed: %s", count, json_array_size(list), what, reason);
+        rep_text_printf(out, "%lld of %lld %s failed: %s", (long long)count, (long long)table->rows, what,
+                        reason);
     return count;
 }
 
-void rep_assessed_failures(const json_t *assessment, rep_text *out)
+void rep_assessed_failures(const kfe_result *assessment, rep_text *out)
 {
-    const json_t *settings = json_object_get(assessment, "settings");
+    const kfe_table *settings = kfe_result_find(assessment, "settings");
 
-    if (put_failures(json_object_get(assessment, "splits"), "splits", out) == 0 &&
-        json_array_size(settings) > 1)
+    if (put_failures(kfe_result_find(assessment, "splits"), "splits", out) == 0 && settings->rows > 1)
         (void)put_failures(settings, "settings", out);
 }
 
-static void put_setting(const json_t *setting, rep_text *out)
+/* The values of a row in the columns "GROUP/NAME", as in "gamma=0.1 C=1". */
+static void put_setting(const kfe_table *table, const char *group, int64_t row, rep_text *out)
 {
-    const char *name;
-    json_t *value;
-    int first = 1;
+    size_t length = strlen(group);
+    const char *between = "";
+    const kfe_column *c;
 
-    json_object_foreach((json_t *)(uintptr_t)setting, name, value)
-    {
-        rep_text_printf(out, "%s%s=%s", first ? "" : " ", name, json_string_value(value));
-        first = 0;
-    }
+    for (int64_t i = 0; (c = kfe_table_column(table, i)); i++)
+        if (strncmp(c->name, group, length) == 0 && c->name[length] == '/' && c->texts) {
+            rep_text_printf(out, "%s%s=%s", between, c->name + length + 1, c->texts[row]);
+            between = " ";
+        }
 }
 
-static int all_chose_the_same(const json_t *splits)
+static int all_chose_the_same(const kfe_table *splits)
 {
-    const json_t *first = json_object_get(json_array_get(splits, 0), "setting");
+    const kfe_column *c;
 
-    for (size_t i = 1; i < json_array_size(splits); i++)
-        if (!json_equal(first, json_object_get(json_array_get(splits, i), "setting")))
-            return 0;
+    for (int64_t i = 0; (c = kfe_table_column(splits, i)); i++)
+        for (int64_t row = 1; row < splits->rows && strncmp(c->name, "setting/", 8) == 0; row++)
+            if (strcmp(c->texts[row], c->texts[0]) != 0)
+                return 0;
     return 1;
 }
 
-void rep_assessed_setting(const json_t *assessment, rep_text *out)
+void rep_assessed_setting(const kfe_result *assessment, rep_text *out)
 {
-    const json_t *splits = json_object_get(assessment, "splits");
+    const kfe_table *splits = kfe_result_find(assessment, "splits");
 
-    if (json_array_size(json_object_get(assessment, "settings")) < 2)
+    if (kfe_result_find(assessment, "settings")->rows < 2)
         return;
     if (all_chose_the_same(splits)) {
-        put_setting(json_object_get(json_array_get(splits, 0), "setting"), out);
+        put_setting(splits, "setting", 0, out);
         return;
     }
     rep_text_puts(out, "chosen for each split; best over all: ");
-    put_setting(json_object_get(assessment, "best"), out);
+    put_setting(kfe_result_table(assessment, 0), "best", 0, out);
 }

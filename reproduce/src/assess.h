@@ -5,16 +5,16 @@
 
 #include "reproduce/src/cell.h"
 
-/* The result of kfe_cross_validate as JSON, for json_decref. */
-kfe_status rep_assess(const rep_cell *cell, const kfe_data *data, json_t **out);
+/* The caller frees the result. */
+kfe_status rep_assess(const rep_cell *cell, const kfe_data *data, kfe_result **out);
 
 /* Mean and standard deviation over the splits of a metric or of the number of support vectors; returns the number
  * of splits that have one. */
-int64_t rep_assessed_metric(const json_t *assessment, const char *metric, double *mean, double *sd);
+int64_t rep_assessed_metric(const kfe_result *assessment, const char *metric, double *mean, double *sd);
 /* Appends how many splits and settings could not be computed and the first reason, as in "1 of 8 settings failed:
  * …"; nothing if all could. */
-void rep_assessed_failures(const json_t *assessment, rep_text *out);
+void rep_assessed_failures(const kfe_result *assessment, rep_text *out);
 /* Appends the chosen setting, as in "gamma=0.1 C=1"; nothing if there was no choice. */
-void rep_assessed_setting(const json_t *assessment, rep_text *out);
+void rep_assessed_setting(const kfe_result *assessment, rep_text *out);
 
 #endif

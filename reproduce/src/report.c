@@ -106,7 +106,7 @@ static json_t *report_json(const rep_report *report)
                      remarks ? json_deep_copy(remarks) : json_array(), "results", results);
 }
 
-static kfe_status as_json(const rep_report *report, char **out)
+kfe_status rep_report_json(const rep_report *report, char **out)
 {
     json_t *object = report_json(report);
     char *dumped = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
@@ -118,27 +118,6 @@ static kfe_status as_json(const rep_report *report, char **out)
     rep_text_printf(&text, "%s\n", dumped);
     free(dumped);
     return rep_text_take(report->ctx, &text, out);
-}
-
-kfe_status rep_report_write(const rep_report *report, kfe_style style, char **out)
-{
-    kfe_status status = KFE_OK;
-    rep_text text = {0};
-    char *json = NULL;
-
-    *out = NULL;
-    if (style == KFE_STYLE_JSON)
-        return as_json(report, out);
-    rep_report_text(report, &text);
-    if (style == KFE_STYLE_BOTH) {
-        REP_TRY(as_json(report, &json));
-        rep_text_printf(&text, "\f%s", json);
-    }
-    REP_TRY(rep_text_take(report->ctx, &text, out));
-cleanup:
-    free(json);
-    rep_text_free(&text);
-    return status;
 }
 
 /* ---- CSV ---- */

@@ -39,7 +39,7 @@ void rep_report_free(rep_report *report);
 double rep_finding_difference(const rep_finding *finding);
 
 /* The caller frees the string with free(). */
-kfe_status rep_report_write(const rep_report *report, kfe_style style, char **out);
+kfe_status rep_report_json(const rep_report *report, char **out);
 /* A header and one line for each number. */
 void rep_report_csv(const rep_report *report, rep_text *out);
 

@@ -13,6 +13,7 @@
 #include "reproduce/src/output.h"
 #include "reproduce/src/path.h"
 #include "reproduce/src/report.h"
+#include "reproduce/src/report_text.h"
 #include "reproduce/src/separation.h"
 #include "system/system.h"
 
@@ -98,7 +99,7 @@ static void set_numbers(rep_finding *f, double mean, double sd, int64_t splits)
 
 /* ---- cells of tables and curves ---- */
 
-static void keep_metrics(run *r, const json_t *assessment)
+static void keep_metrics(run *r, const kfe_result *assessment)
 {
     int percent = json_is_true(json_object_get(r->plan.root, "percent"));
 
@@ -115,7 +116,7 @@ static void keep_metrics(run *r, const json_t *assessment)
 static kfe_status assess_cell(run *r, const rep_cell *cell)
 {
     kfe_status status = KFE_OK;
-    json_t *assessment = NULL;
+    kfe_result *assessment = NULL;
     rep_text setting = {0};
     rep_text failed = {0};
 
@@ -130,7 +131,7 @@ static kfe_status assess_cell(run *r, const rep_cell *cell)
 cleanup:
     rep_text_free(&setting);
     rep_text_free(&failed);
-    json_decref(assessment);
+    kfe_result_free(assessment);
     return status;
 }
 
@@ -404,22 +405,32 @@ cleanup:
     return status;
 }
 
-kfe_status rep_run(kfe_context *ctx, const char *name, const rep_settings *settings, kfe_style style,
-                   char **out)
+kfe_status rep_run(kfe_context *ctx, const char *name, const rep_settings *settings, char **text,
+                   char **json)
 {
     kfe_status status = KFE_OK;
+    rep_text written = {0};
     run r = {.ctx = ctx,
              .settings = settings,
              .use = {.folder = text_or_empty(settings->data), .quick = settings->quick},
              .output = text_or_empty(settings->output)};
 
-    *out = NULL;
+    if (text)
+        *text = NULL;
+    if (json)
+        *json = NULL;
     REP_TRY(begin(&r, name));
     REP_TRY(run_all(&r));
     if (*r.output)
         REP_TRY(rep_output_report(&r.report, r.output));
-    REP_TRY(rep_report_write(&r.report, style, out));
+    if (text) {
+        rep_report_text(&r.report, &written);
+        REP_TRY(rep_text_take(ctx, &written, text));
+    }
+    if (json)
+        REP_TRY(rep_report_json(&r.report, json));
 cleanup:
+    rep_text_free(&written);
     rep_report_free(&r.report);
     rep_plan_close(&r.plan);
     rep_text_free(&r.missing);

@@ -21,9 +21,9 @@ typedef struct rep_settings {
     int points;         /* the JSON has the points of scatter plots, for figures */
 } rep_settings;
 
-/* `name`: an embedded table or figure, or the path of a specification (docs/reproduction.md). KFE_STYLE_BOTH gives the
- * text and the JSON with a form feed between them. The caller frees the report with free(). */
-kfe_status rep_run(kfe_context *ctx, const char *name, const rep_settings *settings, kfe_style style,
-                   char **out);
+/* `name`: an embedded table or figure, or the path of a specification (docs/reproduction.md). The caller frees
+ * the report, as text and as JSON, with free(); a NULL pointer: not wanted. */
+kfe_status rep_run(kfe_context *ctx, const char *name, const rep_settings *settings, char **text,
+                   char **json);
 
 #endif

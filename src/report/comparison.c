@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several assessments on the same splits: one table, the best in bold, and which differences are significant.
+/* Several assessments on the same splits, as a result and as its text: one table, the best in bold, and which differences are significant.
  */
 #include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
+#include "report/read.h"
 #include "report/scores.h"
+#include "report/texts.h"
 
 /* Two-sided; below it a difference is called significant. */
 #define KFE_SIGNIFICANCE 0.05
@@ -18,29 +20,10 @@ typedef struct comparison {
     const kfe_i_assessment *items;
     int64_t failed_count;
     const kfe_i_failed_spec *failed;
-    kfe_i_bold bold;
     char **labels; /* of those assessed, then of those that failed */
-    int width;     /* of labels */
-    int64_t best;
 } comparison;
 
-static double mean_of(const kfe_i_assessment *a, int64_t metric)
-{
-    return kfe_i_assessment_estimate(a, metric).mean;
-}
-
-static int64_t best_in(const comparison *c, int64_t metric)
-{
-    int64_t best = 0;
-
-    for (int64_t i = 1; i < c->count; i++) {
-        double mean = mean_of(&c->items[i], metric);
-        double than = mean_of(&c->items[best], metric);
-        if (kfe_i_is_better(c->items[0].metrics[metric], mean, than))
-            best = i;
-    }
-    return best;
-}
+/* ---- tests ---- */
 
 /* First metric of each split, as the tests want it. */
 static kfe_status column_of(const comparison *c, int64_t i, double **out)
@@ -87,197 +70,7 @@ cleanup:
     return status;
 }
 
-/* ---- text ---- */
-
-/* What the eye sees of UTF-8 text: bytes that are not continuations. */
-static int columns_of(const char *text)
-{
-    int columns = 0;
-
-    for (; *text; text++)
-        columns += ((unsigned char)*text & 0xC0) != 0x80;
-    return columns;
-}
-
-static kfe_status add_cell(const comparison *c, kfe_i_text *text, int64_t i, int64_t metric)
-{
-    static const char *const on[] = {"", "**", "\033[1m"};
-    static const char *const off[] = {"", "**", "\033[0m"};
-    kfe_status status = KFE_OK;
-    int bold = best_in(c, metric) == i ? (int)c->bold : KFE_BOLD_NONE;
-    kfe_i_text cell;
-    char *value = NULL;
-
-    kfe_i_text_init(&cell, c->ctx);
-    kfe_i_put_estimate(&cell, kfe_i_assessment_estimate(&c->items[i], metric));
-    KFE_TRY(kfe_i_text_take(&cell, &value));
-    int marks = bold == KFE_BOLD_STARS ? 4 : 0;
-    kfe_i_text_printf(text, "%*s%s%s%s", CELL - columns_of(value) - marks, "", on[bold], value, off[bold]);
-cleanup:
-    kfe_i_free(c->ctx, value);
-    return status;
-}
-
-/* "; failed on 2 of 5 splits: REASON" after the row of a method. */
-static void add_failed_splits(const kfe_i_assessment *a, kfe_i_text *text)
-{
-    const char *first = NULL;
-    int64_t failed = 0;
-
-    for (int64_t s = 0; s < a->splits.count; s++) {
-        const char *reason = kfe_i_assessment_reason(a, s);
-        failed += reason != NULL;
-        if (!first)
-            first = reason;
-    }
-    if (failed > 0)
-        kfe_i_text_printf(text, "   failed on %lld of %lld splits: %s", (long long)failed,
-                          (long long)a->splits.count, first);
-}
-
-static kfe_status add_table(const comparison *c, kfe_i_text *text)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_assessment *first = &c->items[0];
-
-    kfe_i_text_printf(text, "%-*s", c->width, "method");
-    for (int64_t m = 0; m < first->metric_count; m++)
-        kfe_i_text_printf(text, "%*s", CELL, first->metrics[m]->name);
-    kfe_i_text_printf(text, "%10s\n", "seconds");
-    for (int64_t i = 0; i < c->count; i++) {
-        kfe_i_text_printf(text, "%-*s", c->width, c->labels[i]);
-        for (int64_t m = 0; m < first->metric_count; m++)
-            KFE_TRY(add_cell(c, text, i, m));
-        kfe_i_text_printf(text, "%10.2f", c->items[i].seconds);
-        if (c->items[i].tuning) {
-            kfe_i_text_puts(text, "   ");
-            kfe_i_grid_describe(&c->items[i].grid, c->items[i].best, text);
-        }
-        add_failed_splits(&c->items[i], text);
-        kfe_i_text_puts(text, "\n");
-    }
-    for (int64_t i = 0; i < c->failed_count; i++)
-        kfe_i_text_printf(text, "%-*sfailed: %s\n", c->width, c->labels[c->count + i], c->failed[i].reason);
-    kfe_i_text_puts(text, KFE_STANDARD_ERROR_NOTE "\n");
-cleanup:
-    return status;
-}
-
-static void add_probability(kfe_i_text *text, double p)
-{
-    if (isnan(p))
-        kfe_i_text_printf(text, "%14s", "-");
-    else
-        kfe_i_text_printf(text, "%12.3g%s", p, p < KFE_SIGNIFICANCE ? " *" : "  ");
-}
-
-static kfe_status add_tests(const comparison *c, kfe_i_text *text)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_test_result plain;
-    kfe_i_test_result corrected;
-
-    kfe_i_text_printf(text, "\ndifference from %s in %s over %lld splits; * is significant at %g\n",
-                      c->labels[c->best], c->items[0].metrics[0]->name, (long long)c->items[0].splits.count,
-                      KFE_SIGNIFICANCE);
-    kfe_i_text_printf(text, "%-*s%12s%14s%14s\n", c->width, "", "difference", "p, paired", "p, corrected");
-    for (int64_t i = 0; i < c->count; i++) {
-        if (i == c->best)
-            continue;
-        KFE_TRY(test_pair(c, i, c->best, &plain, &corrected));
-        kfe_i_text_printf(text, "%-*s%12.4g", c->width, c->labels[i], plain.mean_difference);
-        add_probability(text, plain.p);
-        add_probability(text, corrected.p);
-        kfe_i_text_puts(text, "\n");
-    }
-cleanup:
-    return status;
-}
-
-static kfe_status as_text(const comparison *c, char **out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_text text;
-
-    kfe_i_text_init(&text, c->ctx);
-    KFE_TRY(add_table(c, &text));
-    for (int64_t i = 0; i < c->count; i++) {
-        if (c->items[i].tuning)
-            kfe_i_put_edges(&text, c->labels[i], &c->items[i]);
-        kfe_i_put_permutations(&text, c->labels[i], &c->items[i]);
-    }
-    if (c->count > 1)
-        KFE_TRY(add_tests(c, &text));
-    KFE_TRY(kfe_i_text_take(&text, out));
-cleanup:
-    kfe_i_text_free(&text);
-    return status;
-}
-
-/* ---- JSON ---- */
-
-static void write_result(kfe_i_json *json, const char *key, const kfe_i_test_result *result)
-{
-    kfe_i_json_object(json, key);
-    kfe_i_json_real(json, "t", result->statistic);
-    kfe_i_json_real(json, "p", result->p);
-    kfe_i_json_boolean(json, "significant", result->p < KFE_SIGNIFICANCE);
-    kfe_i_json_end(json);
-}
-
-static kfe_status write_pair(const comparison *c, int64_t i, int64_t j, kfe_i_json *json)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_test_result plain;
-    kfe_i_test_result corrected;
-
-    KFE_TRY(test_pair(c, i, j, &plain, &corrected));
-    kfe_i_json_object(json, NULL);
-    kfe_i_json_text(json, "a", c->labels[i]);
-    kfe_i_json_text(json, "b", c->labels[j]);
-    kfe_i_json_real(json, "difference", plain.mean_difference);
-    write_result(json, "paired", &plain);
-    write_result(json, "corrected", &corrected);
-    kfe_i_json_end(json);
-cleanup:
-    return status;
-}
-
-static kfe_status as_json(const comparison *c, char **out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_json json;
-
-    kfe_i_json_init(&json, c->ctx, 1);
-    kfe_i_json_object(&json, NULL);
-    kfe_i_json_text(&json, "metric", c->items[0].metrics[0]->name);
-    kfe_i_json_text(&json, "best", c->labels[c->best]);
-    kfe_i_json_array(&json, "methods");
-    for (int64_t i = 0; i < c->count; i++)
-        KFE_TRY(kfe_i_assessment_json(c->ctx, &c->items[i], c->labels[i], &json));
-    kfe_i_json_end(&json);
-    kfe_i_json_array(&json, "failed");
-    for (int64_t i = 0; i < c->failed_count; i++) {
-        kfe_i_json_object(&json, NULL);
-        kfe_i_json_text(&json, "label", c->labels[c->count + i]);
-        kfe_i_json_text(&json, "method", c->failed[i].spec->method->name);
-        kfe_i_json_text(&json, "reason", c->failed[i].reason);
-        kfe_i_json_end(&json);
-    }
-    kfe_i_json_end(&json);
-    kfe_i_json_array(&json, "differences");
-    for (int64_t i = 0; i < c->count; i++)
-        for (int64_t j = i + 1; j < c->count; j++)
-            KFE_TRY(write_pair(c, i, j, &json));
-    kfe_i_json_end(&json);
-    kfe_i_json_end(&json);
-    KFE_TRY(kfe_i_json_finish(&json, out));
-cleanup:
-    kfe_i_json_free(&json);
-    return status;
-}
-
-/* ---- both ---- */
+/* ---- labels ---- */
 
 static const kfe_spec *spec_at(const comparison *c, int64_t i)
 {
@@ -342,40 +135,253 @@ static kfe_status make_labels(comparison *c)
     for (int64_t i = 0; i < all; i++)
         KFE_TRY(set_label(c, i, 0, 0));
     KFE_TRY(tell_apart(c, all));
-    c->width = (int)strlen("method");
-    for (int64_t i = 0; i < all; i++)
-        c->width = (int)strlen(c->labels[i]) > c->width ? (int)strlen(c->labels[i]) : c->width;
-    c->width += 2;
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_report_comparison(kfe_context *ctx, const kfe_i_compared *compared, kfe_style style,
-                                   char **out)
+/* ---- the result ---- */
+
+static int64_t best_of(const comparison *c)
+{
+    int64_t best = 0;
+
+    for (int64_t i = 1; i < c->count; i++)
+        if (kfe_i_is_better(c->items[0].metrics[0], kfe_i_assessment_estimate(&c->items[i], 0).mean,
+                            kfe_i_assessment_estimate(&c->items[best], 0).mean))
+            best = i;
+    return best;
+}
+
+static void put_test(kfe_i_result_table *table, const char *group, const kfe_i_test_result *test)
+{
+    kfe_i_put_real(table, group, "t", test->statistic);
+    kfe_i_put_real(table, group, "p", test->p);
+    kfe_i_put_flag(table, group, "significant", test->p < KFE_SIGNIFICANCE);
+}
+
+static kfe_status put_pair(const comparison *c, int64_t i, int64_t j, kfe_i_result_table *table)
 {
     kfe_status status = KFE_OK;
-    char *text = NULL;
-    char *json = NULL;
+    kfe_i_test_result plain;
+    kfe_i_test_result corrected;
+
+    KFE_TRY(test_pair(c, i, j, &plain, &corrected));
+    kfe_i_result_row(table);
+    kfe_i_put_text(table, NULL, "a", c->labels[i]);
+    kfe_i_put_text(table, NULL, "b", c->labels[j]);
+    kfe_i_put_real(table, NULL, "difference", plain.mean_difference);
+    put_test(table, "paired", &plain);
+    put_test(table, "corrected", &corrected);
+cleanup:
+    return status;
+}
+
+static kfe_status fill(const comparison *c, kfe_i_result_table *facts)
+{
+    kfe_status status = KFE_OK;
+
+    kfe_i_put_text(facts, NULL, "metric", c->items[0].metrics[0]->name);
+    kfe_i_put_text(facts, NULL, "best", c->labels[best_of(c)]);
+    kfe_i_result_table *methods = kfe_i_result_add(facts, NULL, "methods", 0);
+    for (int64_t i = 0; i < c->count; i++) {
+        kfe_i_result_row(methods);
+        kfe_i_put_text(methods, NULL, "label", c->labels[i]);
+        KFE_TRY(kfe_i_add_assessment(methods, &c->items[i]));
+    }
+    kfe_i_result_table *failed = kfe_i_result_add(facts, NULL, "failed", 0);
+    for (int64_t i = 0; i < c->failed_count; i++) {
+        kfe_i_result_row(failed);
+        kfe_i_put_text(failed, NULL, "label", c->labels[c->count + i]);
+        kfe_i_put_text(failed, NULL, "method", c->failed[i].spec->method->name);
+        kfe_i_put_text(failed, NULL, "reason", c->failed[i].reason);
+    }
+    kfe_i_result_table *differences = kfe_i_result_add(facts, NULL, "differences", 0);
+    for (int64_t i = 0; i < c->count; i++)
+        for (int64_t j = i + 1; j < c->count; j++)
+            KFE_TRY(put_pair(c, i, j, differences));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_comparison_result(kfe_context *ctx, const kfe_i_compared *compared, kfe_result **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_result *result = NULL;
     comparison c = {.ctx = ctx,
                     .count = compared->count,
                     .items = compared->assessments,
                     .failed_count = compared->failed_count,
-                    .failed = compared->failed,
-                    .bold = compared->bold};
+                    .failed = compared->failed};
 
     *out = NULL;
     KFE_TRY(make_labels(&c));
-    c.best = best_in(&c, 0);
-    if (style != KFE_STYLE_TEXT)
-        KFE_TRY(as_json(&c, &json));
-    if (style != KFE_STYLE_JSON)
-        KFE_TRY(as_text(&c, &text));
-    KFE_TRY(kfe_i_join_styles(ctx, text, json, out));
-    json = NULL;
+    KFE_TRY(kfe_i_result_new(ctx, &result));
+    result->bold = compared->bold;
+    KFE_TRY(fill(&c, kfe_i_result_facts(result)));
+    status = kfe_i_result_finish(result, out);
+    result = NULL;
 cleanup:
-    kfe_i_free(ctx, json);
+    kfe_result_free(result);
     for (int64_t i = 0; c.labels && i < c.count + c.failed_count; i++)
         kfe_i_free(ctx, c.labels[i]);
     kfe_i_free(ctx, c.labels);
+    return status;
+}
+
+/* ---- text ---- */
+
+/* A comparison that is written. */
+typedef struct shown {
+    const kfe_result *result;
+    const kfe_table *methods, *failed, *splits;
+    int width; /* of labels */
+} shown;
+
+static int widest_label(const kfe_table *table, int width)
+{
+    for (int64_t i = 0; table && i < table->rows; i++)
+        width = (int)strlen(kfe_i_result_shown(table, "label", i)) > width
+                    ? (int)strlen(kfe_i_result_shown(table, "label", i))
+                    : width;
+    return width;
+}
+
+static int64_t best_row(const shown *s, const char *metric)
+{
+    const kfe_i_metric direction = {.larger_is_better = kfe_i_larger_is_better(metric + 8)};
+    int64_t best = 0;
+
+    for (int64_t i = 1; i < s->methods->rows; i++)
+        if (kfe_i_is_better(&direction, kfe_i_read_estimate(s->methods, i, metric).mean,
+                            kfe_i_read_estimate(s->methods, best, metric).mean))
+            best = i;
+    return best;
+}
+
+/* What the eye sees of UTF-8 text: bytes that are not continuations. */
+static int columns_of(const char *text)
+{
+    int columns = 0;
+
+    for (; *text; text++)
+        columns += ((unsigned char)*text & 0xC0) != 0x80;
+    return columns;
+}
+
+static kfe_status add_cell(const shown *s, const char *metric, int64_t row, kfe_i_text *text)
+{
+    static const char *const on[] = {"", "**", "\033[1m"};
+    static const char *const off[] = {"", "**", "\033[0m"};
+    kfe_status status = KFE_OK;
+    kfe_i_bold bold = best_row(s, metric) == row ? s->result->bold : KFE_BOLD_NONE;
+    kfe_i_text cell;
+    char *value = NULL;
+
+    kfe_i_text_init(&cell, text->ctx);
+    kfe_i_put_estimate(&cell, kfe_i_read_estimate(s->methods, row, metric));
+    KFE_TRY(kfe_i_text_take(&cell, &value));
+    int marks = bold == KFE_BOLD_STARS ? 4 : 0;
+    kfe_i_text_printf(text, "%*s%s%s%s", CELL - columns_of(value) - marks, "", on[bold], value, off[bold]);
+cleanup:
+    kfe_i_free(text->ctx, value);
+    return status;
+}
+
+/* "; failed on 2 of 5 splits: REASON" after the row of a method. */
+static void add_failed_splits(const shown *s, int64_t row, kfe_i_text *text)
+{
+    const char *first = NULL;
+    int64_t failed = 0;
+    int64_t splits = 0;
+
+    int64_t begin = kfe_i_result_first(s->splits, row, &splits);
+    for (int64_t i = begin; i < begin + splits; i++) {
+        const char *reason = kfe_i_result_word(s->splits, "failed", i);
+        failed += reason != NULL;
+        first = first ? first : reason;
+    }
+    if (failed > 0)
+        kfe_i_text_printf(text, "   failed on %lld of %lld splits: %s", (long long)failed, (long long)splits,
+                          first);
+}
+
+static kfe_status add_table(const shown *s, kfe_i_text *text)
+{
+    kfe_status status = KFE_OK;
+    const kfe_column *metric;
+
+    kfe_i_text_printf(text, "%-*s", s->width, "method");
+    for (int64_t m = 0; (metric = kfe_i_metric_column(s->splits, m)); m++)
+        kfe_i_text_printf(text, "%*s", CELL, metric->name + 8);
+    kfe_i_text_printf(text, "%10s\n", "seconds");
+    for (int64_t i = 0; i < s->methods->rows; i++) {
+        kfe_i_text_printf(text, "%-*s", s->width, kfe_i_result_shown(s->methods, "label", i));
+        for (int64_t m = 0; (metric = kfe_i_metric_column(s->splits, m)); m++)
+            KFE_TRY(add_cell(s, metric->name, i, text));
+        kfe_i_text_printf(text, "%10.2f", kfe_i_result_at(s->methods, "seconds", i));
+        kfe_i_put_chosen(text, s->result, s->methods, i);
+        add_failed_splits(s, i, text);
+        kfe_i_text_puts(text, "\n");
+    }
+    for (int64_t i = 0; s->failed && i < s->failed->rows; i++) {
+        kfe_i_text_printf(text, "%-*sfailed: %s\n", s->width, kfe_i_result_shown(s->failed, "label", i),
+                          kfe_i_result_shown(s->failed, "reason", i));
+    }
+    kfe_i_text_puts(text, KFE_STANDARD_ERROR_NOTE "\n");
+cleanup:
+    return status;
+}
+
+static void add_probability(kfe_i_text *text, double p)
+{
+    if (isnan(p))
+        kfe_i_text_printf(text, "%14s", "-");
+    else
+        kfe_i_text_printf(text, "%12.3g%s", p, p < KFE_SIGNIFICANCE ? " *" : "  ");
+}
+
+static void add_tests(const shown *s, kfe_i_text *text)
+{
+    const kfe_table *differences = kfe_result_find(s->result, "differences");
+    const char *best = kfe_result_text(s->result, "best");
+    const char *metric = kfe_result_text(s->result, "metric");
+    double sign = 1;
+
+    kfe_i_text_printf(text, "\ndifference from %s in %s over %lld splits; * is significant at %g\n",
+                      best ? best : "", metric ? metric : "", (long long)(s->splits->rows / s->methods->rows),
+                      KFE_SIGNIFICANCE);
+    kfe_i_text_printf(text, "%-*s%12s%14s%14s\n", s->width, "", "difference", "p, paired", "p, corrected");
+    for (int64_t i = 0; best && i < s->methods->rows; i++) {
+        int64_t pair =
+            kfe_i_difference_row(differences, kfe_i_result_shown(s->methods, "label", i), best, &sign);
+        if (pair < 0)
+            continue;
+        kfe_i_text_printf(text, "%-*s%12.4g", s->width, kfe_i_result_shown(s->methods, "label", i),
+                          sign * kfe_i_result_at(differences, "difference", pair) + 0.0); /* no -0 */
+        add_probability(text, kfe_i_result_at(differences, "paired/p", pair));
+        add_probability(text, kfe_i_result_at(differences, "corrected/p", pair));
+        kfe_i_text_puts(text, "\n");
+    }
+}
+
+kfe_status kfe_i_comparison_text(const kfe_result *result, kfe_i_text *text)
+{
+    kfe_status status = KFE_OK;
+    shown s = {.result = result,
+               .methods = kfe_result_find(result, "methods"),
+               .failed = kfe_result_find(result, "failed"),
+               .splits = kfe_result_find(result, "splits")};
+
+    s.width = widest_label(s.failed, widest_label(s.methods, (int)strlen("method"))) + 2;
+    if (!kfe_i_metric_column(s.splits, 0))
+        return kfe_i_fail(text->ctx, KFE_EINPUT, "the results have no metrics");
+    KFE_TRY(add_table(&s, text));
+    for (int64_t i = 0; i < s.methods->rows; i++) {
+        kfe_i_put_edges(text, kfe_i_result_shown(s.methods, "label", i), kfe_result_find(result, "edges"), i);
+        kfe_i_put_permutations(text, kfe_i_result_shown(s.methods, "label", i), result, s.methods, i);
+    }
+    if (s.methods->rows > 1)
+        add_tests(&s, text);
+cleanup:
     return status;
 }

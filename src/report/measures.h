@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Print the measures of several kernels on one data set, as a text table or as JSON. */
+/* Make a result from the measures of several kernels on one data set. */
 #ifndef KFE_REPORT_MEASURES_H
 #define KFE_REPORT_MEASURES_H
 
+#include "result/result.h"
 #include "select/measure.h"
 
 /* `names` and `moments` have one entry for each kernel. */
-kfe_status kfe_i_report_measures(kfe_context *ctx, int64_t count, char *const *names,
-                                 const kfe_i_measured *moments, kfe_style style, char **out);
+kfe_status kfe_i_measures_result(kfe_context *ctx, int64_t count, char *const *names,
+                                 const kfe_i_measured *moments, kfe_result **out);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Report how well a model predicted a data set. */
+/* Make a result that says how well a model predicted a data set. */
 #ifndef KFE_REPORT_OUTCOME_H
 #define KFE_REPORT_OUTCOME_H
 
+#include "result/result.h"
 #include "select/assess.h"
 
 /* The ROC curve of one class against the rest. */
@@ -25,12 +26,11 @@ typedef struct kfe_i_evaluation {
     kfe_i_confused *confusion; /* the pairs that occur */
     int64_t confused_count;
     int64_t curve_count;
-    kfe_i_class_curve *curves;
+    kfe_i_class_curve *curves; /* NULL: they were not asked for */
 } kfe_i_evaluation;
 
 void kfe_i_evaluation_free(kfe_i_evaluation *evaluation);
 
-kfe_status kfe_i_report_outcome(kfe_context *ctx, const kfe_i_evaluation *evaluation, kfe_style style,
-                                char **out);
+kfe_status kfe_i_outcome_result(kfe_context *ctx, const kfe_i_evaluation *evaluation, kfe_result **out);
 
 #endif

@@ -64,7 +64,6 @@ void kfe_report_free(kfe_report *report)
     if (!report)
         return;
     kfe_i_source_free(&report->source);
-    kfe_i_json_tree_free(&report->tree);
     for (int64_t i = 0; i < report->fact_count; i++) {
         kfe_i_free(report->ctx, report->facts[i].name);
         kfe_i_free(report->ctx, report->facts[i].value);
@@ -106,25 +105,15 @@ kfe_status kfe_report_set_data(kfe_context *ctx, kfe_report *report, const kfe_d
     return KFE_OK;
 }
 
-kfe_status kfe_report_set_results(kfe_context *ctx, kfe_report *report, const char *json)
+kfe_status kfe_report_set_results(kfe_context *ctx, kfe_report *report, const kfe_result *results)
 {
-    kfe_status status = KFE_OK;
-
-    kfe_i_json_tree_free(&report->tree);
-    report->source.results = NULL;
-    status = kfe_i_json_read(ctx, json, strlen(json), &report->tree);
-    if (status == KFE_EINPUT)
-        return kfe_i_fail(ctx, KFE_EINPUT, "the results are not JSON: %s at byte %lld", report->tree.reason,
-                          (long long)report->tree.position + 1);
-    if (status != KFE_OK)
-        return status;
-    if (!kfe_i_json_get(report->tree.root, "methods") && !kfe_i_json_get(report->tree.root, "splits") &&
-        !kfe_i_json_get(report->tree.root, "results"))
+    if (results && !kfe_result_find(results, "methods") && !kfe_result_find(results, "splits") &&
+        !kfe_result_find(results, "results"))
         return kfe_i_fail(
             ctx, KFE_EINPUT,
             "the results are neither those of a cross-validation, nor of a comparison, nor of a "
             "reproduction");
-    report->source.results = report->tree.root;
+    report->source.results = results;
     return KFE_OK;
 }
 
@@ -274,46 +263,23 @@ static kfe_status warn_of_training_data(kfe_context *ctx, kfe_report *report)
     return KFE_OK;
 }
 
-/* Search results whose best value lies at the edge of its grid. */
-static kfe_status warn_of_edges(kfe_context *ctx, kfe_report *report)
+/* One warning for each row of a table about the whole that has both words. */
+static kfe_status warn_of_rows(kfe_context *ctx, kfe_report *report, const char *table, const char *first,
+                               const char *second, const char *format)
 {
+    const kfe_table *t = kfe_result_find(report->source.results, table);
     kfe_status status = KFE_OK;
-    const kfe_i_json_value *edges = kfe_i_json_get(report->source.results, "edges");
     kfe_i_text text;
 
-    for (const kfe_i_json_value *e = edges ? edges->first : NULL; e; e = e->next) {
-        const char *parameter = kfe_i_json_get_text(e, "parameter");
-        const char *value = kfe_i_json_get_text(e, "value");
-        if (!parameter || !value)
+    for (int64_t row = 0; t && t->parent == 0 && row < t->rows && status == KFE_OK; row++) {
+        const char *subject = kfe_i_result_word(t, first, row);
+        const char *value = kfe_i_result_word(t, second, row);
+        if (!subject || !value)
             continue;
         kfe_i_text_init(&text, ctx);
-        kfe_i_text_printf(&text, "The best value is at the edge of the grid: %s=%s.", parameter, value);
+        kfe_i_text_printf(&text, format, subject, value);
         status = text.status == KFE_OK ? kfe_report_add_warning(ctx, report, text.bytes) : text.status;
         kfe_i_text_free(&text);
-        if (status != KFE_OK)
-            return status;
-    }
-    return status;
-}
-
-/* Numbers of a reproduction that are missing, with the reason. */
-static kfe_status warn_of_gaps(kfe_context *ctx, kfe_report *report)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_json_value *results = kfe_i_json_get(report->source.results, "results");
-    kfe_i_text text;
-
-    for (const kfe_i_json_value *r = results ? results->first : NULL; r; r = r->next) {
-        const char *row = kfe_i_json_get_text(r, "row");
-        const char *note = kfe_i_json_get_text(r, "note");
-        if (!row || !note)
-            continue;
-        kfe_i_text_init(&text, ctx);
-        kfe_i_text_printf(&text, "%s: %s", row, note);
-        status = text.status == KFE_OK ? kfe_report_add_warning(ctx, report, text.bytes) : text.status;
-        kfe_i_text_free(&text);
-        if (status != KFE_OK)
-            return status;
     }
     return status;
 }
@@ -325,8 +291,9 @@ kfe_status kfe_report_html(kfe_context *ctx, kfe_report *report, char **out)
     *out = NULL;
     KFE_TRY(kfe_i_report_prepare(ctx, report));
     KFE_TRY(warn_of_training_data(ctx, report));
-    KFE_TRY(warn_of_edges(ctx, report));
-    KFE_TRY(warn_of_gaps(ctx, report));
+    KFE_TRY(warn_of_rows(ctx, report, "edges", "parameter", "value",
+                         "The best value is at the edge of the grid: %s=%s."));
+    KFE_TRY(warn_of_rows(ctx, report, "results", "row", "note", "%s: %s"));
     KFE_TRY(kfe_i_page_write(ctx, report, NULL, out));
 cleanup:
     return status;

@@ -14,7 +14,6 @@ struct kfe_report {
     kfe_context *ctx;
     kfe_i_source source;
     int is_prepared; /* features and predictions are computed */
-    kfe_i_json_tree tree;
     kfe_i_fact *facts;
     int64_t fact_count, fact_capacity;
     char **warnings;

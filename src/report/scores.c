@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reports of one assessment (kfe_cross_validate) as text and JSON, and pieces that comparisons share. */
+/* One assessment (kfe_cross_validate) as a result and as its text, and pieces that comparisons share. */
 #include "report/scores.h"
 
 #include <math.h>
@@ -7,6 +7,8 @@
 
 #include "core/memory.h"
 #include "core/wording.h"
+#include "report/read.h"
+#include "report/texts.h"
 
 /* More rows than these are left to JSON. */
 enum { MOST_SPLITS = 30, MOST_SETTINGS = 100, BEST_SETTINGS = 20, MOST_FAILURES = 10 };
@@ -38,13 +40,39 @@ void kfe_i_put_meaning(kfe_i_text *out, kfe_i_estimate estimate, int64_t splits)
         kfe_i_text_puts(out, ")");
 }
 
-void kfe_i_estimate_json(kfe_i_json *json, const char *key, kfe_i_estimate estimate)
+void kfe_i_add_estimate(kfe_i_result_table *table, const char *group, const char *metric,
+                        kfe_i_estimate estimate)
 {
-    kfe_i_json_object(json, key);
-    kfe_i_json_real(json, "mean", estimate.mean);
-    kfe_i_json_real(json, "standard_error", estimate.error);
-    kfe_i_json_real(json, "sd", estimate.sd);
-    kfe_i_json_end(json);
+    char path[128];
+
+    kfe_i_snprintf(path, sizeof path, "%s/%s", group, metric);
+    kfe_i_put_real(table, path, "mean", estimate.mean);
+    kfe_i_put_real(table, path, "standard_error", estimate.error);
+    kfe_i_put_real(table, path, "sd", estimate.sd);
+}
+
+void kfe_i_add_setting(kfe_i_result_table *table, const char *group, const kfe_i_grid *grid, int64_t setting)
+{
+    const char *name = strrchr(group, '/');
+    char outer[64];
+
+    kfe_i_snprintf(outer, sizeof outer, "%.*s", name ? (int)(name - group) : 0, group);
+    kfe_i_put_group(table, name ? outer : NULL, name ? name + 1 : group);
+    for (int64_t i = 0; i < grid->axis_count; i++) {
+        kfe_i_put_text(table, group, grid->axes[i].label, kfe_i_grid_value(grid, setting, i));
+        kfe_i_put_about(table, "the value of the parameter");
+    }
+}
+
+void kfe_i_add_edge(kfe_i_result_table *table, const kfe_i_grid *grid, int64_t setting, int64_t axis,
+                    int side)
+{
+    if (side == 0)
+        return;
+    kfe_i_result_row(table);
+    kfe_i_put_text(table, NULL, "parameter", grid->axes[axis].label);
+    kfe_i_put_text(table, NULL, "value", kfe_i_grid_value(grid, setting, axis));
+    kfe_i_put_text(table, NULL, "side", side < 0 ? "lower" : "upper");
 }
 
 /* "0.001" and "1e-3" are the same. */
@@ -124,6 +152,8 @@ void kfe_i_spec_long_label(const kfe_spec *spec, kfe_i_text *out)
     kfe_i_text_free(&fit);
 }
 
+/* ---- the result ---- */
+
 static kfe_i_estimate tuned(const kfe_i_assessment *a, int64_t setting, int64_t metric)
 {
     return a->tuning[setting * a->metric_count + metric];
@@ -164,7 +194,163 @@ static int find_rmsecv(const kfe_i_assessment *a, int64_t setting, double *rmsec
     return 0;
 }
 
+static void put_parameters(kfe_i_result_table *table, const kfe_i_assessment *a, int64_t setting)
+{
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, a->ctx);
+    kfe_i_text_puts(&text, "");
+    kfe_i_grid_describe(&a->grid, setting, &text);
+    if (text.status == KFE_OK)
+        kfe_i_put_text(table, NULL, "parameters", text.bytes);
+    else
+        table->result->status = text.status;
+    kfe_i_text_free(&text);
+}
+
+static void put_split(kfe_i_result_table *splits, const kfe_i_assessment *a, int64_t s)
+{
+    const kfe_i_split *split = &a->splits.items[s];
+
+    kfe_i_result_row(splits);
+    kfe_i_put_count(splits, NULL, "repeat", split->repeat + 1);
+    kfe_i_put_count(splits, NULL, "fold", split->fold + 1);
+    kfe_i_put_count(splits, NULL, "train_rows", split->train_count);
+    kfe_i_put_count(splits, NULL, "test_rows", split->test_count);
+    kfe_i_add_setting(splits, "setting", &a->grid, a->chosen[s]);
+    for (int64_t m = 0; m < a->metric_count; m++) {
+        kfe_i_put_real(splits, "metrics", a->metrics[m]->name, a->values[s * a->metric_count + m]);
+        kfe_i_put_about(splits, a->metrics[m]->summary);
+    }
+    kfe_i_put_real(splits, NULL, "support_vectors",
+                   a->outer.support_vectors[s * a->grid.count + a->chosen[s]]);
+    kfe_i_put_real(splits, NULL, "seconds", split_seconds(a, s));
+    if (a->grid.axis_count > 0)
+        put_parameters(splits, a, a->chosen[s]);
+    kfe_i_put_text(splits, NULL, "failed", kfe_i_assessment_reason(a, s));
+}
+
+static void put_setting(kfe_i_result_table *settings, const kfe_i_assessment *a, int64_t c)
+{
+    double rmsecv = 0;
+    double q2 = 0;
+    const char *reason;
+
+    kfe_i_result_row(settings);
+    kfe_i_add_setting(settings, "setting", &a->grid, c);
+    for (int64_t m = 0; m < a->metric_count; m++)
+        kfe_i_add_estimate(settings, "metrics", a->metrics[m]->name, tuned(a, c, m));
+    if (find_rmsecv(a, c, &rmsecv, &q2)) {
+        kfe_i_put_real(settings, NULL, "rmsecv", rmsecv);
+        kfe_i_put_real(settings, NULL, "q2", q2);
+    }
+    kfe_i_put_real(settings, NULL, "seconds", setting_seconds(a, c));
+    put_parameters(settings, a, c);
+    kfe_i_put_count(settings, NULL, "failed_splits", kfe_i_assessment_failures(a, c, &reason));
+    kfe_i_put_text(settings, NULL, "failed", reason);
+}
+
+static void put_tuning(kfe_i_result_table *table, const kfe_i_assessment *a)
+{
+    kfe_i_result_table *settings = kfe_i_result_add(table, NULL, "settings", 0);
+
+    for (int64_t c = 0; a->tuning && c < a->grid.count; c++)
+        put_setting(settings, a, c);
+    if (!a->tuning)
+        return;
+    kfe_i_add_setting(table, "best", &a->grid, a->best);
+    kfe_i_result_table *edges = kfe_i_result_add(table, NULL, "edges", 0);
+    for (int64_t i = 0; i < a->grid.axis_count; i++)
+        kfe_i_add_edge(edges, &a->grid, a->best, i, kfe_i_grid_edge(&a->grid, a->best, i));
+    kfe_i_put_count(table, NULL, "tuning_splits", a->tuning_splits);
+}
+
+static void put_permutations(kfe_i_result_table *table, const kfe_i_assessment *a)
+{
+    if (a->permuted_count == 0)
+        return;
+    kfe_i_put_real(table, "permutations", "p", a->permutation_p);
+    kfe_i_result_table *values = kfe_i_result_add(table, "permutations", "values", 1);
+    for (int64_t k = 0; k < a->permuted_count; k++) {
+        kfe_i_result_row(values);
+        kfe_i_put_real(values, NULL, "value", a->permuted[k]);
+    }
+}
+
+static kfe_status put_kernels(kfe_i_result_table *table, const kfe_i_assessment *a)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_result_table *kernels = kfe_i_result_add(table, NULL, "kernels", 1);
+
+    for (int64_t m = 0; m < a->grid.base->kernels.count; m++) {
+        char *written = NULL;
+        KFE_TRY(kfe_i_kernel_text(a->ctx, &a->grid.base->kernels.items[m], &written));
+        kfe_i_result_row(kernels);
+        kfe_i_put_text(kernels, NULL, "kernel", written);
+        kfe_i_free(a->ctx, written);
+    }
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_add_assessment(kfe_i_result_table *table, const kfe_i_assessment *a)
+{
+    kfe_status status = KFE_OK;
+    const kfe_spec *spec = a->grid.base;
+
+    kfe_i_put_text(table, NULL, "method", spec->method->name);
+    KFE_TRY(put_kernels(table, a));
+    kfe_i_put_text(table, NULL, "learner", spec->learner ? spec->learner->name : NULL);
+    for (int64_t m = 0; m < a->metric_count; m++)
+        kfe_i_add_estimate(table, "metrics", a->metrics[m]->name, kfe_i_assessment_estimate(a, m));
+    kfe_i_result_table *splits = kfe_i_result_add(table, NULL, "splits", 0);
+    for (int64_t s = 0; s < a->splits.count; s++)
+        put_split(splits, a, s);
+    kfe_i_put_flag(table, NULL, "nested", a->nested);
+    put_tuning(table, a);
+    put_permutations(table, a);
+    kfe_i_put_count(table, NULL, "fits", a->fits);
+    kfe_i_put_real(table, NULL, "seconds", a->seconds);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_assessment_result(kfe_context *ctx, const kfe_i_assessment *a, kfe_result **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_result *result = NULL;
+
+    KFE_TRY(kfe_i_result_new(ctx, &result));
+    KFE_TRY(kfe_i_add_assessment(kfe_i_result_facts(result), a));
+    status = kfe_i_result_finish(result, out);
+    result = NULL;
+cleanup:
+    kfe_result_free(result);
+    return status;
+}
+
 /* ---- one assessment as text ---- */
+
+/* An assessment in a result: the facts or, in a comparison, a row of its methods. */
+typedef struct assessed {
+    const kfe_table *table;
+    int64_t row;
+    const kfe_table *splits, *settings, *edges;
+} assessed;
+
+static assessed find_assessed(const kfe_result *result, const kfe_table *table, int64_t row)
+{
+    return (assessed){table, row, kfe_result_find(result, "splits"), kfe_result_find(result, "settings"),
+                      kfe_result_find(result, "edges")};
+}
+
+static int64_t count_own(const kfe_table *table, int64_t row)
+{
+    int64_t count = 0;
+
+    (void)kfe_i_result_first(table, row, &count);
+    return count;
+}
 
 static void put_value(kfe_i_text *text, int width, double value)
 {
@@ -182,104 +368,157 @@ static void put_seconds(kfe_i_text *text, double seconds)
         kfe_i_text_printf(text, "%*.2g", SECONDS_WIDTH, seconds);
 }
 
-static int column_width(const kfe_i_metric *metric)
+static int column_width(const kfe_column *metric)
 {
-    int width = (int)strlen(metric->name) + 2;
+    int width = (int)strlen(metric->name + 8) + 2;
     return width < 10 ? 10 : width;
 }
 
-static void add_splits(kfe_i_text *text, const kfe_i_assessment *a)
+/* Rows of splits and settings of another assessment are passed over. */
+static int is_own(const assessed *a, const kfe_table *table, int64_t row)
 {
-    kfe_i_text_puts(text, "split");
-    for (int64_t m = 0; m < a->metric_count; m++)
-        kfe_i_text_printf(text, "%*s", column_width(a->metrics[m]), a->metrics[m]->name);
-    kfe_i_text_printf(text, "%*s%s\n", SECONDS_WIDTH, "seconds", a->nested ? "   chosen" : "");
-    for (int64_t s = 0; s < a->splits.count && s < MOST_SPLITS; s++) {
-        kfe_i_text_printf(text, "%5lld", (long long)s + 1);
-        for (int64_t m = 0; m < a->metric_count; m++)
-            put_value(text, column_width(a->metrics[m]), a->values[s * a->metric_count + m]);
-        put_seconds(text, split_seconds(a, s));
-        if (a->nested) {
-            kfe_i_text_puts(text, "   ");
-            kfe_i_grid_describe(&a->grid, a->chosen[s], text);
-        }
-        if (kfe_i_assessment_reason(a, s))
-            kfe_i_text_printf(text, "   failed: %s", kfe_i_assessment_reason(a, s));
-        kfe_i_text_puts(text, "\n");
-    }
-    if (a->splits.count > MOST_SPLITS)
-        kfe_i_text_message(text, "… and %lld more splits; {json} has them all\n",
-                           (long long)(a->splits.count - MOST_SPLITS));
+    return table->parent_row[row] == a->row;
 }
 
-static void add_means(kfe_i_text *text, const kfe_i_assessment *a)
+/* Whether a setting has the same values as the one in the group of another row. */
+static int has_values(const assessed *a, int64_t setting, const kfe_table *other, const char *group,
+                      int64_t row)
 {
-    for (int64_t m = 0; m < a->metric_count; m++) {
-        kfe_i_estimate estimate = kfe_i_assessment_estimate(a, m);
-        kfe_i_text_printf(text, "%s ", a->metrics[m]->name);
+    const kfe_column *c;
+
+    for (int64_t i = 0; (c = kfe_table_column(a->settings, i)); i++) {
+        char path[128];
+        if (strncmp(c->name, "setting/", 8) != 0 || !c->texts || !c->texts[setting])
+            continue;
+        kfe_i_snprintf(path, sizeof path, "%s/%s", group, c->name + 8);
+        if (strcmp(c->texts[setting], kfe_i_result_shown(other, path, row)) != 0)
+            return 0;
+    }
+    return 1;
+}
+
+/* The row of the best setting; -1: nothing was chosen. */
+static int64_t best_of(const assessed *a)
+{
+    const kfe_column *best = kfe_table_find(a->table, "best");
+
+    if (!best || best->kind != KFE_COLUMN_GROUP || (best->given && !best->given[a->row]))
+        return -1;
+    for (int64_t c = 0; a->settings && c < a->settings->rows; c++)
+        if (is_own(a, a->settings, c) && has_values(a, c, a->table, "best", a->row))
+            return c;
+    return -1;
+}
+
+static void add_splits(kfe_i_text *text, const assessed *a, int is_nested)
+{
+    const kfe_column *metric;
+    int64_t count = count_own(a->splits, a->row);
+    int64_t number = 0;
+
+    kfe_i_text_puts(text, "split");
+    for (int64_t m = 0; (metric = kfe_i_metric_column(a->splits, m)); m++)
+        kfe_i_text_printf(text, "%*s", column_width(metric), metric->name + 8);
+    kfe_i_text_printf(text, "%*s%s\n", SECONDS_WIDTH, "seconds", is_nested ? "   chosen" : "");
+    for (int64_t s = 0; s < a->splits->rows && number < MOST_SPLITS; s++) {
+        const char *failed = kfe_i_result_word(a->splits, "failed", s);
+        kfe_i_text_printf(text, "%5lld", (long long)++number);
+        for (int64_t m = 0; (metric = kfe_i_metric_column(a->splits, m)); m++)
+            put_value(text, column_width(metric), metric->numbers[s]);
+        put_seconds(text, kfe_i_result_at(a->splits, "seconds", s));
+        if (is_nested)
+            kfe_i_text_printf(text, "   %s", kfe_i_result_shown(a->splits, "parameters", s));
+        if (failed)
+            kfe_i_text_printf(text, "   failed: %s", failed);
+        kfe_i_text_puts(text, "\n");
+    }
+    if (count > MOST_SPLITS)
+        kfe_i_text_message(text, "… and %lld more splits; {json} has them all\n",
+                           (long long)(count - MOST_SPLITS));
+}
+
+static void add_means(kfe_i_text *text, const assessed *a)
+{
+    const kfe_column *metric;
+
+    for (int64_t m = 0; (metric = kfe_i_metric_column(a->splits, m)); m++) {
+        kfe_i_estimate estimate = kfe_i_read_estimate(a->table, a->row, metric->name);
+        kfe_i_text_printf(text, "%s ", metric->name + 8);
         kfe_i_put_estimate(text, estimate);
-        kfe_i_put_meaning(text, estimate, a->splits.count);
+        kfe_i_put_meaning(text, estimate, count_own(a->splits, a->row));
         kfe_i_text_puts(text, "\n");
     }
 }
 
 /* Whether a setting is among the best ones, the only ones that a long list shows. */
-static int is_shown(const kfe_i_assessment *a, int64_t setting)
+static int is_shown(const assessed *a, const char *metric, int64_t setting)
 {
     int64_t before = 0;
-    double own = tuned(a, setting, 0).mean;
+    double own = kfe_i_read_estimate(a->settings, setting, metric).mean;
+    int larger = kfe_i_larger_is_better(metric + 8);
 
-    if (a->grid.count <= MOST_SETTINGS)
+    if (a->settings->rows <= MOST_SETTINGS)
         return 1;
-    for (int64_t c = 0; c < a->grid.count && before < BEST_SETTINGS; c++) {
-        double other = tuned(a, c, 0).mean;
-        int better = a->metrics[0]->larger_is_better ? other > own : other < own;
+    for (int64_t c = 0; c < a->settings->rows && before < BEST_SETTINGS; c++) {
+        double other = kfe_i_read_estimate(a->settings, c, metric).mean;
+        int better = larger ? other > own : other < own;
         before += better || (other == own && c < setting);
     }
     return before < BEST_SETTINGS && !isnan(own);
 }
 
-static void add_settings(kfe_i_text *text, const kfe_i_assessment *a)
+static const kfe_column *axis_column(const kfe_table *settings, int64_t index)
 {
-    for (int64_t i = 0; i < a->grid.axis_count; i++)
-        kfe_i_text_printf(text, "%14s", a->grid.axes[i].label);
-    for (int64_t m = 0; m < a->metric_count; m++)
-        kfe_i_text_printf(text, "   %s", a->metrics[m]->name);
+    const kfe_column *c;
+
+    for (int64_t i = 0; (c = kfe_table_column(settings, i)); i++)
+        if (strncmp(c->name, "setting/", 8) == 0 && c->texts && index-- == 0)
+            return c;
+    return NULL;
+}
+
+static void add_settings(kfe_i_text *text, const assessed *a)
+{
+    const kfe_column *axis;
+    const kfe_column *metric;
+    const kfe_column *first = kfe_i_metric_column(a->splits, 0);
+    int64_t best = best_of(a);
+
+    for (int64_t i = 0; (axis = axis_column(a->settings, i)); i++)
+        kfe_i_text_printf(text, "%14s", axis->name + 8);
+    for (int64_t m = 0; (metric = kfe_i_metric_column(a->splits, m)); m++)
+        kfe_i_text_printf(text, "   %s", metric->name + 8);
     kfe_i_text_puts(text, "   seconds\n");
-    for (int64_t c = 0; c < a->grid.count; c++) {
-        if (!is_shown(a, c))
+    for (int64_t c = 0; c < a->settings->rows; c++) {
+        if (!is_shown(a, first->name, c))
             continue;
-        for (int64_t i = 0; i < a->grid.axis_count; i++)
-            kfe_i_text_printf(text, "%14s", kfe_i_grid_value(&a->grid, c, i));
-        for (int64_t m = 0; m < a->metric_count; m++) {
+        for (int64_t i = 0; (axis = axis_column(a->settings, i)); i++)
+            kfe_i_text_printf(text, "%14s", axis->texts[c] ? axis->texts[c] : "-");
+        for (int64_t m = 0; (metric = kfe_i_metric_column(a->splits, m)); m++) {
             kfe_i_text_puts(text, "   ");
-            kfe_i_put_estimate(text, tuned(a, c, m));
+            kfe_i_put_estimate(text, kfe_i_read_estimate(a->settings, c, metric->name));
         }
-        put_seconds(text, setting_seconds(a, c));
-        kfe_i_text_puts(text, c == a->best ? "  *\n" : "\n");
+        put_seconds(text, kfe_i_result_at(a->settings, "seconds", c));
+        kfe_i_text_puts(text, c == best ? "  *\n" : "\n");
     }
-    if (a->grid.count > MOST_SETTINGS)
+    if (a->settings->rows > MOST_SETTINGS)
         kfe_i_text_message(text, "the best %d of %lld settings; {json} has them all\n", BEST_SETTINGS,
-                           (long long)a->grid.count);
+                           (long long)a->settings->rows);
     kfe_i_text_puts(text, KFE_STANDARD_ERROR_NOTE "\n");
 }
 
 /* The settings that failed where settings were compared, with the reason of each. */
-static void add_failures(kfe_i_text *text, const kfe_i_assessment *a)
+static void add_failures(kfe_i_text *text, const assessed *a, int64_t tuning_splits)
 {
     int64_t listed = 0;
 
-    for (int64_t c = 0; c < a->grid.count; c++) {
-        const char *reason;
-        int64_t failed = kfe_i_assessment_failures(a, c, &reason);
-        if (failed == 0)
+    for (int64_t c = 0; c < a->settings->rows; c++) {
+        double failed = kfe_i_result_at(a->settings, "failed_splits", c);
+        if (!(failed > 0) || ++listed > MOST_FAILURES)
             continue;
-        if (++listed > MOST_FAILURES)
-            continue;
-        kfe_i_text_puts(text, "failed: ");
-        kfe_i_grid_describe(&a->grid, c, text);
-        kfe_i_text_printf(text, " on %lld of %lld splits: %s\n", (long long)failed,
-                          (long long)a->tuning_splits, reason);
+        kfe_i_text_printf(text, "failed: %s on %.0f of %lld splits: %s\n",
+                          kfe_i_result_shown(a->settings, "parameters", c), failed, (long long)tuning_splits,
+                          kfe_i_result_shown(a->settings, "failed", c));
     }
     if (listed > MOST_FAILURES)
         kfe_i_text_message(text, "… and %lld more settings failed; {json} has them all\n",
@@ -287,273 +526,96 @@ static void add_failures(kfe_i_text *text, const kfe_i_assessment *a)
 }
 
 /* A best value at the edge of its grid says that the grid is too narrow. */
-void kfe_i_put_edges(kfe_i_text *text, const char *label, const kfe_i_assessment *a)
+void kfe_i_put_edges(kfe_i_text *text, const char *label, const kfe_table *edges, int64_t row)
 {
-    for (int64_t i = 0; i < a->grid.axis_count; i++) {
-        int edge = kfe_i_grid_edge(&a->grid, a->best, i);
-        if (edge != 0)
-            kfe_i_text_printf(text,
-                              "%s%sbest value at the edge of the grid: %s=%s is the %s that was tried\n",
-                              label ? label : "", label ? ": " : "", a->grid.axes[i].label,
-                              kfe_i_grid_value(&a->grid, a->best, i), edge < 0 ? "smallest" : "largest");
-    }
+    for (int64_t i = 0; edges && i < edges->rows; i++)
+        if (edges->parent_row[i] == row)
+            kfe_i_text_printf(
+                text, "%s%sbest value at the edge of the grid: %s=%s is the %s that was tried\n",
+                label ? label : "", label ? ": " : "", kfe_i_result_shown(edges, "parameter", i),
+                kfe_i_result_shown(edges, "value", i),
+                strcmp(kfe_i_result_shown(edges, "side", i), "lower") == 0 ? "smallest" : "largest");
 }
 
-static void add_best(kfe_i_text *text, const kfe_i_assessment *a)
+static void add_best(kfe_i_text *text, const assessed *a, int is_nested, int64_t tuning_splits)
 {
-    kfe_i_text_puts(text, "best setting ");
-    kfe_i_grid_describe(&a->grid, a->best, text);
-    kfe_i_text_printf(text, ": %s ", a->metrics[0]->name);
-    kfe_i_put_estimate(text, tuned(a, a->best, 0));
-    kfe_i_text_puts(text, isnan(tuned(a, a->best, 0).error) ? "" : " (standard error)");
-    if (a->nested)
-        kfe_i_text_printf(text, " on %lld inner folds\n", (long long)a->tuning_splits);
+    const char *metric = kfe_i_metric_column(a->splits, 0)->name;
+    int64_t best = best_of(a);
+    kfe_i_estimate estimate = kfe_i_read_estimate(a->settings, best, metric);
+
+    kfe_i_text_printf(text, "best setting %s: %s ", kfe_i_result_shown(a->settings, "parameters", best),
+                      metric + 8);
+    kfe_i_put_estimate(text, estimate);
+    kfe_i_text_puts(text, isnan(estimate.error) ? "" : " (standard error)");
+    if (is_nested)
+        kfe_i_text_printf(text, " on %lld inner folds\n", (long long)tuning_splits);
     else
         kfe_i_text_message(text,
                            " on %lld splits; too good, since it is the best of %lld settings on these very "
                            "splits: {inner-folds=5} gives a fair estimate\n",
-                           (long long)a->tuning_splits, (long long)a->grid.count);
+                           (long long)tuning_splits, (long long)a->settings->rows);
 }
 
 /* Error by number of features, as users of PLS read it. */
-static void add_components(kfe_i_text *text, const kfe_i_assessment *a)
+static void add_components(kfe_i_text *text, const assessed *a)
 {
-    double rmsecv = 0;
-    double q2 = 0;
+    const kfe_column *axis = axis_column(a->settings, 0);
+    int64_t best = best_of(a);
 
-    if (a->grid.axis_count != 1 || strcmp(a->grid.axes[0].name, "dim") != 0 ||
-        !find_rmsecv(a, 0, &rmsecv, &q2))
+    if (!axis || axis_column(a->settings, 1) || strcmp(axis->name, "setting/dim") != 0 ||
+        !kfe_table_find(a->settings, "rmsecv"))
         return;
     kfe_i_text_printf(text, "%14s%12s%12s\n", "dim", "RMSECV", "Q2");
-    for (int64_t c = 0; c < a->grid.count; c++) {
-        find_rmsecv(a, c, &rmsecv, &q2);
-        kfe_i_text_printf(text, "%14s", kfe_i_grid_value(&a->grid, c, 0));
-        put_value(text, 12, rmsecv);
-        put_value(text, 12, q2);
-        kfe_i_text_puts(text, c == a->best ? "  *\n" : "\n");
+    for (int64_t c = 0; c < a->settings->rows; c++) {
+        kfe_i_text_printf(text, "%14s", axis->texts[c]);
+        put_value(text, 12, kfe_i_result_at(a->settings, "rmsecv", c));
+        put_value(text, 12, kfe_i_result_at(a->settings, "q2", c));
+        kfe_i_text_puts(text, c == best ? "  *\n" : "\n");
     }
 }
 
-void kfe_i_put_permutations(kfe_i_text *text, const char *label, const kfe_i_assessment *a)
+void kfe_i_put_permutations(kfe_i_text *text, const char *label, const kfe_result *result,
+                            const kfe_table *table, int64_t row)
 {
-    if (a->permuted_count > 0)
-        kfe_i_text_printf(
-            text, "%s%sp %.3g: how likely labels that say nothing do as well (%lld permutations)\n",
-            label ? label : "", label ? ": " : "", a->permutation_p, (long long)a->permuted_count);
+    int64_t count = count_own(kfe_result_find(result, "permutations/values"), row);
+
+    if (count > 0)
+        kfe_i_text_printf(text,
+                          "%s%sp %.3g: how likely labels that say nothing do as well (%lld permutations)\n",
+                          label ? label : "", label ? ": " : "",
+                          kfe_i_result_at(table, "permutations/p", row), (long long)count);
 }
 
-static kfe_status as_text(kfe_context *ctx, const kfe_i_assessment *a, char **out)
+void kfe_i_put_chosen(kfe_i_text *text, const kfe_result *result, const kfe_table *table, int64_t row)
 {
-    kfe_i_text text;
+    const assessed a = find_assessed(result, table, row);
+    int64_t best = best_of(&a);
 
-    kfe_i_text_init(&text, ctx);
-    if (a->tuning && !a->nested) {
-        add_settings(&text, a);
+    if (best >= 0)
+        kfe_i_text_printf(text, "   %s", kfe_i_result_shown(a.settings, "parameters", best));
+}
+
+kfe_status kfe_i_assessment_text(const kfe_result *result, kfe_i_text *text)
+{
+    const assessed a = find_assessed(result, kfe_result_table(result, 0), 0);
+    int is_nested = kfe_result_number(result, "nested") > 0;
+    int64_t tuning_splits = (int64_t)fmax(0, kfe_result_number(result, "tuning_splits"));
+    int is_tuned = best_of(&a) >= 0;
+
+    if (!kfe_i_metric_column(a.splits, 0))
+        return kfe_i_fail(text->ctx, KFE_EINPUT, "the results have no metrics");
+    if (is_tuned && !is_nested) {
+        add_settings(text, &a);
     } else {
-        add_splits(&text, a);
-        add_means(&text, a);
+        add_splits(text, &a, is_nested);
+        add_means(text, &a);
     }
-    if (a->tuning) {
-        add_failures(&text, a);
-        add_best(&text, a);
-        kfe_i_put_edges(&text, NULL, a);
-        add_components(&text, a);
+    if (is_tuned) {
+        add_failures(text, &a, tuning_splits);
+        add_best(text, &a, is_nested, tuning_splits);
+        kfe_i_put_edges(text, NULL, a.edges, 0);
+        add_components(text, &a);
     }
-    kfe_i_put_permutations(&text, NULL, a);
-    return kfe_i_text_take(&text, out);
-}
-
-/* ---- JSON ---- */
-
-static void write_setting(kfe_i_json *json, const char *key, const kfe_i_assessment *a, int64_t setting)
-{
-    kfe_i_json_object(json, key);
-    for (int64_t i = 0; i < a->grid.axis_count; i++)
-        kfe_i_json_text(json, a->grid.axes[i].label, kfe_i_grid_value(&a->grid, setting, i));
-    kfe_i_json_end(json);
-}
-
-/* null: nothing failed. */
-static void write_reason(kfe_i_json *json, const char *key, const char *reason)
-{
-    if (reason)
-        kfe_i_json_text(json, key, reason);
-    else
-        kfe_i_json_null(json, key);
-}
-
-static void write_split(kfe_i_json *json, const kfe_i_assessment *a, int64_t s)
-{
-    const kfe_i_split *split = &a->splits.items[s];
-
-    kfe_i_json_object(json, NULL);
-    kfe_i_json_integer(json, "repeat", split->repeat + 1);
-    kfe_i_json_integer(json, "fold", split->fold + 1);
-    kfe_i_json_integer(json, "train_rows", split->train_count);
-    kfe_i_json_integer(json, "test_rows", split->test_count);
-    write_setting(json, "setting", a, a->chosen[s]);
-    kfe_i_json_object(json, "metrics");
-    for (int64_t m = 0; m < a->metric_count; m++)
-        kfe_i_json_real(json, a->metrics[m]->name, a->values[s * a->metric_count + m]);
-    kfe_i_json_end(json);
-    kfe_i_json_real(json, "support_vectors", a->outer.support_vectors[s * a->grid.count + a->chosen[s]]);
-    kfe_i_json_real(json, "seconds", split_seconds(a, s));
-    write_reason(json, "failed", kfe_i_assessment_reason(a, s));
-    kfe_i_json_end(json);
-}
-
-static void write_rmsecv(kfe_i_json *json, const kfe_i_assessment *a, int64_t setting)
-{
-    double rmsecv = 0;
-    double q2 = 0;
-
-    if (!find_rmsecv(a, setting, &rmsecv, &q2))
-        return;
-    kfe_i_json_real(json, "rmsecv", rmsecv);
-    kfe_i_json_real(json, "q2", q2);
-}
-
-static void write_tuning(kfe_i_json *json, const kfe_i_assessment *a)
-{
-    kfe_i_json_array(json, "settings");
-    for (int64_t c = 0; a->tuning && c < a->grid.count; c++) {
-        const char *reason;
-        kfe_i_json_object(json, NULL);
-        write_setting(json, "setting", a, c);
-        kfe_i_json_object(json, "metrics");
-        for (int64_t m = 0; m < a->metric_count; m++)
-            kfe_i_estimate_json(json, a->metrics[m]->name, tuned(a, c, m));
-        kfe_i_json_end(json);
-        write_rmsecv(json, a, c);
-        kfe_i_json_real(json, "seconds", setting_seconds(a, c));
-        kfe_i_json_integer(json, "failed_splits", kfe_i_assessment_failures(a, c, &reason));
-        write_reason(json, "failed", reason);
-        kfe_i_json_end(json);
-    }
-    kfe_i_json_end(json);
-    if (!a->tuning)
-        return;
-    write_setting(json, "best", a, a->best);
-    kfe_i_json_array(json, "edges");
-    for (int64_t i = 0; i < a->grid.axis_count; i++) {
-        int edge = kfe_i_grid_edge(&a->grid, a->best, i);
-        if (edge == 0)
-            continue;
-        kfe_i_json_object(json, NULL);
-        kfe_i_json_text(json, "parameter", a->grid.axes[i].label);
-        kfe_i_json_text(json, "value", kfe_i_grid_value(&a->grid, a->best, i));
-        kfe_i_json_text(json, "side", edge < 0 ? "lower" : "upper");
-        kfe_i_json_end(json);
-    }
-    kfe_i_json_end(json);
-}
-
-static void write_permutations(kfe_i_json *json, const kfe_i_assessment *a)
-{
-    kfe_i_json_object(json, "permutations");
-    kfe_i_json_real(json, "p", a->permutation_p);
-    kfe_i_json_array(json, "values");
-    for (int64_t k = 0; k < a->permuted_count; k++)
-        kfe_i_json_real(json, NULL, a->permuted[k]);
-    kfe_i_json_end(json);
-    kfe_i_json_end(json);
-}
-
-static void write_metrics(kfe_i_json *json, const kfe_i_assessment *a)
-{
-    kfe_i_json_object(json, "metrics");
-    for (int64_t m = 0; m < a->metric_count; m++)
-        kfe_i_estimate_json(json, a->metrics[m]->name, kfe_i_assessment_estimate(a, m));
-    kfe_i_json_end(json);
-}
-
-static kfe_status write_kernels(kfe_context *ctx, const kfe_i_assessment *a, kfe_i_json *json)
-{
-    kfe_status status = KFE_OK;
-
-    kfe_i_json_array(json, "kernels");
-    for (int64_t m = 0; m < a->grid.base->kernels.count; m++) {
-        char *written = NULL;
-        KFE_TRY(kfe_i_kernel_text(ctx, &a->grid.base->kernels.items[m], &written));
-        kfe_i_json_text(json, NULL, written);
-        kfe_i_free(ctx, written);
-    }
-    kfe_i_json_end(json);
-cleanup:
-    return status;
-}
-
-kfe_status kfe_i_assessment_json(kfe_context *ctx, const kfe_i_assessment *a, const char *label,
-                                 kfe_i_json *json)
-{
-    kfe_status status = KFE_OK;
-    const kfe_spec *spec = a->grid.base;
-
-    kfe_i_json_object(json, NULL);
-    if (label)
-        kfe_i_json_text(json, "label", label);
-    kfe_i_json_text(json, "method", spec->method->name);
-    KFE_TRY(write_kernels(ctx, a, json));
-    if (spec->learner)
-        kfe_i_json_text(json, "learner", spec->learner->name);
-    else
-        kfe_i_json_null(json, "learner");
-    write_metrics(json, a);
-    kfe_i_json_array(json, "splits");
-    for (int64_t s = 0; s < a->splits.count; s++)
-        write_split(json, a, s);
-    kfe_i_json_end(json);
-    kfe_i_json_boolean(json, "nested", a->nested);
-    write_tuning(json, a);
-    if (a->permuted_count > 0)
-        write_permutations(json, a);
-    kfe_i_json_integer(json, "fits", a->fits);
-    kfe_i_json_real(json, "seconds", a->seconds);
-    kfe_i_json_end(json);
-cleanup:
-    return status;
-}
-
-static kfe_status as_json(kfe_context *ctx, const kfe_i_assessment *a, char **out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_json json;
-
-    kfe_i_json_init(&json, ctx, 1);
-    KFE_TRY(kfe_i_assessment_json(ctx, a, NULL, &json));
-    KFE_TRY(kfe_i_json_finish(&json, out));
-cleanup:
-    kfe_i_json_free(&json);
-    return status;
-}
-
-kfe_status kfe_i_join_styles(kfe_context *ctx, char *text, char *json, char **out)
-{
-    kfe_i_text both;
-
-    *out = text ? text : json;
-    if (!text || !json)
-        return KFE_OK;
-    kfe_i_text_init(&both, ctx);
-    kfe_i_text_printf(&both, "%s\f%s", text, json);
-    kfe_i_free(ctx, text);
-    kfe_i_free(ctx, json);
-    return kfe_i_text_take(&both, out);
-}
-
-kfe_status kfe_i_report_assessment(kfe_context *ctx, const kfe_i_assessment *a, kfe_style style, char **out)
-{
-    kfe_status status = KFE_OK;
-    char *text = NULL;
-    char *json = NULL;
-
-    *out = NULL;
-    if (style != KFE_STYLE_TEXT)
-        KFE_TRY(as_json(ctx, a, &json));
-    if (style != KFE_STYLE_JSON)
-        KFE_TRY(as_text(ctx, a, &text));
-    return kfe_i_join_styles(ctx, text, json, out);
-cleanup:
-    kfe_i_free(ctx, json);
-    return status;
+    kfe_i_put_permutations(text, NULL, result, a.table, 0);
+    return KFE_OK;
 }

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Write the result of cross-validation or of a comparison as text or JSON with these functions. */
+/* Make results of assessments with these functions, and write pieces of their texts. */
 #ifndef KFE_REPORT_SCORES_H
 #define KFE_REPORT_SCORES_H
 
-#include "core/json/json.h"
+#include "result/result.h"
 #include "select/assess.h"
 #include "select/significance.h"
 
-typedef enum kfe_i_bold { KFE_BOLD_NONE, KFE_BOLD_STARS, KFE_BOLD_ANSI } kfe_i_bold;
 #define KFE_BOLD_WORDS "none|stars|ansi"
 
-kfe_status kfe_i_report_assessment(kfe_context *ctx, const kfe_i_assessment *a, kfe_style style, char **out);
-/* Adds an assessment as an object to an open array or at the top; label, unless NULL, is its first member. */
-kfe_status kfe_i_assessment_json(kfe_context *ctx, const kfe_i_assessment *a, const char *label,
-                                 kfe_i_json *json);
+kfe_status kfe_i_assessment_result(kfe_context *ctx, const kfe_i_assessment *a, kfe_result **out);
+/* Puts an assessment into the newest row of a table, and its splits and settings into tables that belong to it. */
+kfe_status kfe_i_add_assessment(kfe_i_result_table *table, const kfe_i_assessment *a);
 
 /* A spec that could not be fitted with any of its settings. */
 typedef struct kfe_i_failed_spec {
@@ -30,16 +28,22 @@ typedef struct kfe_i_compared {
     kfe_i_bold bold; /* how the best of a column is marked */
 } kfe_i_compared;
 
-kfe_status kfe_i_report_comparison(kfe_context *ctx, const kfe_i_compared *compared, kfe_style style,
-                                   char **out);
+kfe_status kfe_i_comparison_result(kfe_context *ctx, const kfe_i_compared *compared, kfe_result **out);
 
-/* Joins a text and JSON for KFE_STYLE_BOTH, with a form feed between them. Frees both. */
-kfe_status kfe_i_join_styles(kfe_context *ctx, char *text, char *json, char **out);
+/* ---- pieces ---- */
 
-/* Appends a line for each axis whose best value is at the edge of the grid, and one for a permutation test; `label`, unless NULL,
- * begins each. */
-void kfe_i_put_edges(kfe_i_text *text, const char *label, const kfe_i_assessment *a);
-void kfe_i_put_permutations(kfe_i_text *text, const char *label, const kfe_i_assessment *a);
+/* Put "metrics/NAME/mean" and so on into the newest row, the values of a setting, and a value at the edge of its grid (side 0: none). */
+void kfe_i_add_estimate(kfe_i_result_table *table, const char *group, const char *metric,
+                        kfe_i_estimate estimate);
+void kfe_i_add_setting(kfe_i_result_table *table, const char *group, const kfe_i_grid *grid, int64_t setting);
+void kfe_i_add_edge(kfe_i_result_table *table, const kfe_i_grid *grid, int64_t setting, int64_t axis,
+                    int side);
+/* Append a line for each best value at the edge of its grid, and one for a permutation test, of row `row` of the assessments; `label`,
+ * unless NULL, begins each. The last appends the best setting, if there was a choice. */
+void kfe_i_put_edges(kfe_i_text *text, const char *label, const kfe_table *edges, int64_t row);
+void kfe_i_put_permutations(kfe_i_text *text, const char *label, const kfe_result *result,
+                            const kfe_table *table, int64_t row);
+void kfe_i_put_chosen(kfe_i_text *text, const kfe_result *result, const kfe_table *table, int64_t row);
 /* Appends the method with the parameters that are not at their defaults, as "koc:clusters-per-class=2". */
 void kfe_i_spec_label(const kfe_spec *spec, kfe_i_text *out);
 /* The same with kernels, learner and options of the fit: "koc rbf:gamma=1 svm:C=10 scale=standard". */
@@ -48,7 +52,5 @@ void kfe_i_spec_long_label(const kfe_spec *spec, kfe_i_text *out);
 void kfe_i_put_estimate(kfe_i_text *out, kfe_i_estimate estimate);
 /* Appends " (standard error; standard deviation over 5 splits 0.009)", or less where there is less. */
 void kfe_i_put_meaning(kfe_i_text *out, kfe_i_estimate estimate, int64_t splits);
-/* Adds an object with mean, standard_error and sd. */
-void kfe_i_estimate_json(kfe_i_json *json, const char *key, kfe_i_estimate estimate);
 
 #endif

@@ -28,7 +28,7 @@ cleanup:
 
 kfe_status kfe_cross_validate(kfe_context *ctx, const kfe_spec *spec, int grid_count,
                               const char *const *grids, const kfe_data *data, const char *options,
-                              kfe_style style, kfe_model **best, char **out)
+                              kfe_model **best, kfe_result **out)
 {
     kfe_status status = KFE_OK;
     kfe_i_assess_settings settings;
@@ -47,11 +47,11 @@ kfe_status kfe_cross_validate(kfe_context *ctx, const kfe_spec *spec, int grid_c
     KFE_TRY(kfe_i_assess(ctx, spec, texts, data, &settings, &assessment));
     if (best)
         KFE_TRY(fit_best(ctx, &assessment, data, best));
-    KFE_TRY(kfe_i_report_assessment(ctx, &assessment, style, out));
+    KFE_TRY(kfe_i_assessment_result(ctx, &assessment, out));
 cleanup:
     status = kfe_i_search_end(&search, status);
     if (status != KFE_OK) {
-        kfe_i_free(ctx, *out);
+        kfe_result_free(*out);
         *out = NULL;
     }
     if (status != KFE_OK && best) {
@@ -200,8 +200,7 @@ static kfe_status count_fits(const comparing *c, int count, const kfe_spec *cons
 }
 
 kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs, int grid_count,
-                       const char *const *grids, const kfe_data *data, const char *options, kfe_style style,
-                       char **out)
+                       const char *const *grids, const kfe_data *data, const char *options, kfe_result **out)
 {
     kfe_status status = KFE_OK;
     compare_settings own;
@@ -236,11 +235,11 @@ kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs
                                      .assessments = c.assessments,
                                      .failed = c.failed,
                                      .bold = (kfe_i_bold)own.bold};
-    KFE_TRY(kfe_i_report_comparison(ctx, &compared, style, out));
+    KFE_TRY(kfe_i_comparison_result(ctx, &compared, out));
 cleanup:
     status = kfe_i_search_end(&search, status);
     if (status != KFE_OK) {
-        kfe_i_free(ctx, *out);
+        kfe_result_free(*out);
         *out = NULL;
     }
     comparing_free(&c);

@@ -19,6 +19,7 @@ enum { MOST_CURVES = 200 };
 
 typedef struct evaluate_settings {
     char metrics[KFE_PARAM_TEXT_SIZE], positive[KFE_PARAM_TEXT_SIZE];
+    int curves;
 } evaluate_settings;
 
 static const kfe_i_param rows[] = {
@@ -27,6 +28,9 @@ static const kfe_i_param rows[] = {
         "what to measure, as NAME;NAME;…; by default all that there is for classes, or for numbers, but mcc "
         "and kappa, and log-loss and brier only of a model with calibration"),
     KFE_TEXT(evaluate_settings, positive, "positive", "", KFE_POSITIVE_HELP),
+    KFE_FLAG(
+        evaluate_settings, curves, "curves", "no",
+        "also the points of the ROC and precision-recall curves, of at most 200 classes unless {positive} names one"),
 };
 static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, evaluate_settings);
 
@@ -276,7 +280,7 @@ cleanup:
     return status;
 }
 
-static kfe_status measure(evaluating *job, kfe_style style)
+static kfe_status measure(evaluating *job)
 {
     kfe_status status = KFE_OK;
     kfe_i_outcome *outcome = &job->outcome;
@@ -288,7 +292,7 @@ static kfe_status measure(evaluating *job, kfe_style style)
     job->result.rows = outcome->rows;
     if (outcome->task == KFE_TASK_CLASSES) {
         KFE_TRY(prepare_classes(job));
-        if (style == KFE_STYLE_JSON)
+        if (job->settings.curves)
             KFE_TRY(draw_curves(job));
     } else {
         outcome->cols = job->target->cols;
@@ -302,7 +306,7 @@ cleanup:
 }
 
 kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *data, const char *options,
-                        kfe_style style, char **out)
+                        kfe_result **out)
 {
     kfe_status status = KFE_OK;
     evaluating job = {.ctx = ctx, .model = model, .target = data ? &data->target : NULL, .result.ctx = ctx};
@@ -317,8 +321,8 @@ kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data
     KFE_TRY(check_target(&job));
     KFE_TRY(kfe_predict(ctx, model, data, &job.predictions, &job.outputs));
     warn_of_training_data(&job, data);
-    KFE_TRY(measure(&job, style));
-    KFE_TRY(kfe_i_report_outcome(ctx, &job.result, style, out));
+    KFE_TRY(measure(&job));
+    KFE_TRY(kfe_i_outcome_result(ctx, &job.result, out));
 cleanup:
     evaluating_free(&job);
     return status;

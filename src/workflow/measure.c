@@ -122,7 +122,7 @@ static kfe_status check_data(kfe_context *ctx, const kfe_data *data)
 }
 
 kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count, const char *const *kernels,
-                       const char *options, kfe_style style, char **out)
+                       const char *options, kfe_result **out)
 {
     kfe_status status = KFE_OK;
     kfe_i_fit_settings settings = {0};
@@ -141,7 +141,7 @@ kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count,
     KFE_ALLOC_ZERO(ctx, names, kernel_count);
     for (int m = 0; m < kernel_count; m++)
         KFE_TRY(measure_kernel(ctx, data, &settings, kernels[m], &moments[m], &names[m]));
-    KFE_TRY(kfe_i_report_measures(ctx, kernel_count, names, moments, style, out));
+    KFE_TRY(kfe_i_measures_result(ctx, kernel_count, names, moments, out));
 cleanup:
     for (int m = 0; names && m < kernel_count; m++)
         kfe_i_free(ctx, names[m]);

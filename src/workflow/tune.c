@@ -260,7 +260,7 @@ cleanup:
     return kfe_i_search_end(&search, status);
 }
 
-static kfe_status run_tune(kfe_i_tune *tune, kfe_style style, kfe_model **best, char **out)
+static kfe_status run_tune(kfe_i_tune *tune, kfe_model **best, kfe_result **out)
 {
     kfe_status status = KFE_OK;
 
@@ -272,13 +272,13 @@ static kfe_status run_tune(kfe_i_tune *tune, kfe_style style, kfe_model **best, 
             tune->ctx, KFE_LOG_WARNING,
             "the time ended the search: not everything was tried, and the result depends on the speed of the "
             "machine; raise {time}, or use {trials}");
-    KFE_TRY(kfe_i_report_tuning(tune, style, out));
+    KFE_TRY(kfe_i_tuning_result(tune, out));
 cleanup:
     return status;
 }
 
-kfe_status kfe_tune(kfe_context *ctx, const kfe_data *data, const char *options, kfe_style style,
-                    kfe_model **best, char **out)
+kfe_status kfe_tune(kfe_context *ctx, const kfe_data *data, const char *options, kfe_model **best,
+                    kfe_result **out)
 {
     kfe_status status = KFE_OK;
     tune_settings settings;
@@ -301,7 +301,7 @@ kfe_status kfe_tune(kfe_context *ctx, const kfe_data *data, const char *options,
         goto cleanup;
     tune.trials = settings.trials;
     KFE_TRY(begin(&tune, &settings));
-    KFE_TRY(run_tune(&tune, style, best, out));
+    KFE_TRY(run_tune(&tune, best, out));
 cleanup:
     if (status != KFE_OK && best) {
         kfe_model_free(*best);

@@ -4,7 +4,7 @@
  *
  *   tune_candidates.c   what is tried: one table, one row per candidate
  *   tune_search.c       successive halving over the inner folds
- *   tune_report.c       the ranked table and JSON
+ *   tune_result.c       the ranked table
  *   tune.c              options, the honest error, the public call
  *
  * A searcher is a set of rows for which the best setting is looked for: all rows, or the training part of an outer
@@ -15,6 +15,7 @@
 #define KFE_WORKFLOW_TUNE_H
 
 #include "data/data.h"
+#include "result/result.h"
 #include "select/assess.h"
 #include "select/sweep.h"
 
@@ -118,6 +119,6 @@ static inline int64_t kfe_i_tune_folds(const kfe_i_tune *tune, int64_t searcher)
 /* The rows of a searcher; NULL items: all rows. */
 kfe_i_split_rows kfe_i_tune_rows(const kfe_i_tune *tune, int64_t searcher);
 
-kfe_status kfe_i_report_tuning(const kfe_i_tune *tune, kfe_style style, char **out);
+kfe_status kfe_i_tuning_result(const kfe_i_tune *tune, kfe_result **out);
 
 #endif

@@ -61,7 +61,8 @@ static void run_plan(kfe_context *ctx, const uint8_t *bytes, size_t size)
         json_error_t error;
         int questions = 0;
         kfe_context_on_cancel(ctx, stop_after_questions, &questions);
-        kfe_status status = rep_run(ctx, name, &settings[i], (kfe_style)i, &report);
+        kfe_status status = rep_run(ctx, name, &settings[i], i == KFE_STYLE_TEXT ? &report : NULL,
+                                    i == KFE_STYLE_JSON ? &report : NULL);
         if ((status == KFE_OK) != (report != NULL) || (status != KFE_OK && !kfe_error_message(ctx)[0]))
             fail(ctx, "neither a report nor a message");
         if (report && i == KFE_STYLE_JSON && !(parsed = json_loads(report, 0, &error)))

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kfe.h"
+#include "support/result.h"
 
 enum { MEMORY_LIMIT = 16 << 20, LINES = 8, MOST = 4096, QUESTIONS = 600, ROWS = 12 };
 
@@ -82,12 +83,12 @@ static void search(kfe_context *ctx, const texts *t, const kfe_spec *spec, const
     kfe_grids_check(ctx, 1, &spec, count, grids);
     *questions = 0;
     kfe_status status =
-        kfe_cross_validate(ctx, spec, count, grids, data, t->line[OPTIONS], KFE_STYLE_JSON, &best, &report);
+        write_cross_validate(ctx, spec, count, grids, data, t->line[OPTIONS], KFE_STYLE_JSON, &best, &report);
     check(ctx, status, report, "cross-validation");
     *questions = 0;
     report = NULL;
     if (best) {
-        status = kfe_evaluate(ctx, best, data, t->line[OPTIONS], KFE_STYLE_JSON, &report);
+        status = write_evaluate(ctx, best, data, t->line[OPTIONS], KFE_STYLE_JSON, &report);
         check(ctx, status, report, "evaluation");
         if (kfe_model_describe(ctx, best, KFE_STYLE_TEXT, &text) == KFE_OK)
             kfe_string_free(ctx, text);
@@ -96,7 +97,7 @@ static void search(kfe_context *ctx, const texts *t, const kfe_spec *spec, const
     const kfe_spec *const both[2] = {spec, spec};
     *questions = 0;
     report = NULL;
-    status = kfe_compare(ctx, 2, both, count, grids, data, t->line[OPTIONS], KFE_STYLE_JSON, &report);
+    status = write_compare(ctx, 2, both, count, grids, data, t->line[OPTIONS], KFE_STYLE_JSON, &report);
     check(ctx, status, report, "comparison");
 }
 
@@ -107,7 +108,7 @@ static void measure(kfe_context *ctx, const texts *t, const kfe_data *data)
     if (!t->line[KERNEL])
         return;
     kfe_status status =
-        kfe_measure(ctx, data, 1, &t->line[KERNEL], t->line[OPTIONS], KFE_STYLE_JSON, &report);
+        write_measure(ctx, data, 1, &t->line[KERNEL], t->line[OPTIONS], KFE_STYLE_JSON, &report);
     check(ctx, status, report, "measures");
 }
 

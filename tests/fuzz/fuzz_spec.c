@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kfe.h"
+#include "support/result.h"
 
 enum { MEMORY_LIMIT = 64 << 20, LINES = 8, MOST = 4096 };
 
@@ -65,7 +66,7 @@ static void use_kernel(kfe_context *ctx, const char *kernel)
             kfe_kernel_matrix(ctx, kernel, tables[i], NULL, &matrix);
             kfe_matrix_free(&matrix);
         }
-    if (tables[0] && kfe_measure(ctx, tables[0], 1, &kernel, NULL, KFE_STYLE_JSON, &text) == KFE_OK)
+    if (tables[0] && write_measure(ctx, tables[0], 1, &kernel, NULL, KFE_STYLE_JSON, &text) == KFE_OK)
         kfe_string_free(ctx, text);
     kfe_data_free(tables[0]);
     kfe_data_free(tables[1]);

@@ -16,6 +16,7 @@
 #include "kfe.h"
 #include "model/file/safetensors.h"
 #include "model/model.h"
+#include "support/result.h"
 
 enum { MEMORY_LIMIT = 64 << 20, ROWS = 3, MOST_COLS = 64, MOST_VIEWS = 4 };
 
@@ -178,7 +179,7 @@ static void evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *d
     }
     for (int style = 0; style < 2; style++) {
         char *text = NULL;
-        if (kfe_evaluate(ctx, model, data, NULL, (kfe_style)style, &text) == KFE_OK)
+        if (write_evaluate(ctx, model, data, NULL, (kfe_style)style, &text) == KFE_OK)
             kfe_string_free(ctx, text);
     }
     kfe_matrix_free(&predictions);

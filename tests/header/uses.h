@@ -38,6 +38,8 @@ kfe_status use_rule(kfe_context *ctx, void *user);
 kfe_status use_accumulator(kfe_context *ctx, void *user);
 /* uses_explain.c */
 kfe_status use_explanations(kfe_context *ctx, void *user);
+/* uses_result.c: reads a result in every way, for the uses that have one. */
+kfe_status use_result(kfe_context *ctx, const kfe_result *result);
 /* uses_select.c */
 kfe_status use_metrics(kfe_context *ctx, void *user);
 kfe_status use_search(kfe_context *ctx, void *user);

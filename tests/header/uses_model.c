@@ -48,6 +48,7 @@ static void look_at_model(const kfe_model *model)
 static kfe_status use_predictions(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
 {
     kfe_status status = KFE_OK;
+    kfe_result *found[2] = {NULL, NULL};
     kfe_matrix features = {0};
     kfe_matrix predictions = {0};
     kfe_matrix outputs = {0};
@@ -62,14 +63,18 @@ static kfe_status use_predictions(kfe_context *ctx, const kfe_model *model, cons
     TRY(CALL(kfe_transform_into)(ctx, model, &rows, into));
     TRY(CALL(kfe_predict_into)(ctx, model, &rows, into, NULL));
     TRY(CALL(kfe_class_scores)(ctx, model, &outputs, &scores));
-    TRY(CALL(kfe_evaluate)(ctx, model, data, NULL, KFE_STYLE_TEXT, &texts[0]));
-    TRY(CALL(kfe_evaluate)(ctx, model, data, "metrics=auc;f1,positive=b", KFE_STYLE_JSON, &texts[1]));
+    TRY(CALL(kfe_evaluate)(ctx, model, data, NULL, &found[0]));
+    TRY(CALL(kfe_evaluate)(ctx, model, data, "metrics=auc;f1,positive=b,curves=yes", &found[1]));
+    for (int i = 0; i < 2; i++)
+        TRY(use_result(ctx, found[i]));
     TRY(CALL(kfe_model_describe)(ctx, model, KFE_STYLE_TEXT, &texts[2]));
     TRY(CALL(kfe_model_describe)(ctx, model, KFE_STYLE_JSON, &texts[3]));
     TRY(CALL(kfe_model_kernel)(ctx, model, 0, &texts[4]));
     assert_true(strlen(texts[4]) > 0);
     TRY(CALL(kfe_predictions_write)(ctx, model, NULL, &predictions, &scores, predictions_path));
 cleanup:
+    for (int i = 0; i < 2; i++)
+        kfe_result_free(found[i]);
     for (int i = 0; i < 5; i++)
         kfe_string_free(ctx, texts[i]);
     kfe_matrix_free(&features);

@@ -33,6 +33,7 @@ kfe_status use_report(kfe_context *ctx, void *user)
     kfe_spec *spec = NULL;
     kfe_model *model = NULL;
     kfe_report *report = NULL;
+    kfe_result *parsed = NULL;
     char *page = NULL;
 
     (void)user;
@@ -45,7 +46,8 @@ kfe_status use_report(kfe_context *ctx, void *user)
     TRY(CALL(kfe_report_new)(ctx, "x=1,y=2", &report));
     TRY(CALL(kfe_report_set_model)(ctx, report, model));
     TRY(CALL(kfe_report_set_data)(ctx, report, data, data));
-    TRY(CALL(kfe_report_set_results)(ctx, report, results));
+    TRY(kfe_result_parse(ctx, results, &parsed));
+    TRY(CALL(kfe_report_set_results)(ctx, report, parsed));
     TRY(draw(ctx, report, "scatter", "svg"));
     TRY(draw(ctx, report, "confusion", "csv"));
     TRY(draw(ctx, report, "roc", "json"));
@@ -55,6 +57,7 @@ kfe_status use_report(kfe_context *ctx, void *user)
     TRY(CALL(kfe_report_html)(ctx, report, &page));
     assert_non_null(strstr(page, "&lt;look out&gt;"));
 cleanup:
+    kfe_result_free(parsed);
     kfe_string_free(ctx, page);
     CALL(kfe_report_free)(report);
     kfe_model_free(model);

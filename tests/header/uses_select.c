@@ -97,7 +97,7 @@ kfe_status use_search(kfe_context *ctx, void *user)
     kfe_spec *spec = NULL;
     kfe_model *best = NULL;
     kfe_splits *splits = NULL;
-    char *texts[3] = {0};
+    kfe_result *found[3] = {NULL, NULL, NULL};
     int64_t settings = 0;
 
     (void)user;
@@ -115,14 +115,15 @@ kfe_status use_search(kfe_context *ctx, void *user)
     look_at_splits(splits);
     TRY(use_groups(ctx, splits));
     TRY(use_weights(ctx));
-    TRY(CALL(kfe_measure)(ctx, data, 2, kernels, NULL, KFE_STYLE_JSON, &texts[0]));
-    TRY(CALL(kfe_cross_validate)(ctx, spec, 1, grids, data, "folds=2,inner-folds=2", KFE_STYLE_JSON, &best,
-                                 &texts[1]));
+    TRY(CALL(kfe_measure)(ctx, data, 2, kernels, NULL, &found[0]));
+    TRY(CALL(kfe_cross_validate)(ctx, spec, 1, grids, data, "folds=2,inner-folds=2", &best, &found[1]));
     TRY(CALL(kfe_compare)(ctx, 2, (const kfe_spec *const[]){spec, spec}, 0, NULL, data, "folds=2",
-                          KFE_STYLE_TEXT, &texts[2]));
+                          &found[2]));
+    for (int i = 0; i < 3; i++)
+        TRY(use_result(ctx, found[i]));
 cleanup:
     for (int i = 0; i < 3; i++)
-        kfe_string_free(ctx, texts[i]);
+        kfe_result_free(found[i]);
     CALL(kfe_splits_free)(splits);
     kfe_model_free(best);
     kfe_spec_free(spec);
@@ -135,14 +136,15 @@ kfe_status use_tune(kfe_context *ctx, void *user)
     kfe_status status = KFE_OK;
     kfe_data *data = NULL;
     kfe_model *best = NULL;
-    char *text = NULL;
+    kfe_result *found = NULL;
 
     (void)user;
     TRY(wrap_labelled(ctx, &data));
     assert_string_equal(CALL(kfe_tune_option)(0)->name, "time");
-    TRY(CALL(kfe_tune)(ctx, data, "time=none,trials=1,folds=2", KFE_STYLE_JSON, &best, &text));
+    TRY(CALL(kfe_tune)(ctx, data, "time=none,trials=1,folds=2", &best, &found));
+    TRY(use_result(ctx, found));
 cleanup:
-    kfe_string_free(ctx, text);
+    kfe_result_free(found);
     kfe_model_free(best);
     kfe_data_free(data);
     return status;

@@ -312,8 +312,12 @@ static void test_wrong_uses_are_refused(void **state)
     assert_non_null(strstr(kfe_error_message(s.ctx), "needs a model of lmkl or sldr"));
     assert_int_equal(kfe_report_figure(s.ctx, s.report, "scatter", "pdf", &out), KFE_EINVAL);
     assert_null(out);
-    assert_int_equal(kfe_report_set_results(s.ctx, s.report, "{\"a\": 1}"), KFE_EINPUT);
-    assert_int_equal(kfe_report_set_results(s.ctx, s.report, "{\"a\": "), KFE_EINPUT);
+    kfe_result *results = NULL;
+    assert_ok(s.ctx, kfe_result_parse(s.ctx, "{\"a\": 1}", &results));
+    assert_int_equal(kfe_report_set_results(s.ctx, s.report, results), KFE_EINPUT);
+    kfe_result_free(results);
+    assert_int_equal(kfe_result_parse(s.ctx, "{\"a\": ", &results), KFE_EINPUT);
+    assert_null(results);
     end(&s);
 }
 

@@ -360,7 +360,7 @@ static void test_missing_files_are_named(void **state)
     assert_true(support_result_number(support_result(report, 1), "ours") > 0.34);
     json_decref(report);
     assert_fails(ctx, KFE_EINPUT, "needs set.csv, v/one.csv, v/two.csv, v/labels.csv under --data DIR",
-                 rep_run(ctx, support_text("s.json", none), &settings, KFE_STYLE_TEXT, &out));
+                 rep_run(ctx, support_text("s.json", none), &settings, &out, NULL));
     assert_null(out);
 }
 
@@ -386,7 +386,7 @@ static void test_files_are_read_from_the_folder(void **state)
     assert_true(json_is_null(json_object_get(support_result(report, 0), "difference")));
     assert_int_equal(json_array_size(json_object_get(report, "results")), 1); /* O is skipped */
     json_decref(report);
-    assert_ok(ctx, rep_run(ctx, support_text("s.json", text), &settings, KFE_STYLE_TEXT, &out));
+    assert_ok(ctx, rep_run(ctx, support_text("s.json", text), &settings, &out, NULL));
     assert_non_null(strstr(out, "F (made up)\n"));
     assert_non_null(strstr(out, "1.000 +- 0.000"));
     free(out);
@@ -404,7 +404,8 @@ static kfe_status reproduce_once(kfe_context *ctx, void *user)
     const reproduction *one = user;
     const rep_settings settings = {.output = one->output};
     char *out = NULL;
-    kfe_status status = rep_run(ctx, one->path, &settings, one->style, &out);
+    kfe_status status = rep_run(ctx, one->path, &settings, one->style == KFE_STYLE_TEXT ? &out : NULL,
+                                one->style == KFE_STYLE_JSON ? &out : NULL);
 
     assert_int_equal(out == NULL, status != KFE_OK);
     free(out);
@@ -475,7 +476,7 @@ static void test_one_row_and_column(void **state)
     assert_true(support_result_number(support_result(part, 0), "ours") ==
                 support_result_number(support_result(all, 2), "ours"));
     assert_fails(ctx, KFE_EINVAL, "no row 'J'",
-                 rep_run(ctx, support_text("s.json", text), &wrong, KFE_STYLE_TEXT, &out));
+                 rep_run(ctx, support_text("s.json", text), &wrong, &out, NULL));
     json_decref(all);
     json_decref(part);
 }

@@ -125,9 +125,9 @@ static void test_unknown_names(void **state)
     char *out = NULL;
 
     assert_fails(ctx, KFE_EINVAL, "no table or figure '004-tabel1'",
-                 rep_run(ctx, "004-tabel1", &settings, KFE_STYLE_TEXT, &out));
+                 rep_run(ctx, "004-tabel1", &settings, &out, NULL));
     assert_null(out);
-    assert_fails(ctx, KFE_EIO, "no-such.json", rep_run(ctx, "no-such.json", &settings, KFE_STYLE_TEXT, &out));
+    assert_fails(ctx, KFE_EIO, "no-such.json", rep_run(ctx, "no-such.json", &settings, &out, NULL));
     assert_int_equal(rep_entry_at(-1, &entry), 0);
     assert_null(entry.name);
 }

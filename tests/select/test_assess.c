@@ -8,6 +8,7 @@
 
 #include "select/assess.h"
 #include "support/points.h"
+#include "support/result.h"
 
 /* ---- an assessment in one call ---- */
 
@@ -452,14 +453,14 @@ static void test_small_classes(void **state)
 
     relabel(ctx, &s, 3);
     support_catch_log(ctx);
-    assert_ok(ctx, kfe_cross_validate(ctx, spec, 0, NULL, s.data, "folds=5", KFE_STYLE_TEXT, NULL, &text));
+    assert_ok(ctx, write_cross_validate(ctx, spec, 0, NULL, s.data, "folds=5", KFE_STYLE_TEXT, NULL, &text));
     const char *log = support_log();
     assert_non_null(strstr(log, "c1"));
     assert_non_null(strstr(log, "folds"));
     kfe_string_free(ctx, text);
     relabel(ctx, &s, 1);
     assert_fails(ctx, KFE_EINPUT, "fold ",
-                 kfe_cross_validate(ctx, spec, 0, NULL, s.data, "folds=5", KFE_STYLE_TEXT, NULL, &text));
+                 write_cross_validate(ctx, spec, 0, NULL, s.data, "folds=5", KFE_STYLE_TEXT, NULL, &text));
     assert_non_null(strstr(kfe_error_message(ctx), "'c0'"));
     assert_null(text);
     kfe_context_on_log(ctx, NULL, NULL);
@@ -492,8 +493,8 @@ static void test_bad_requests_are_refused(void **state)
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         char *text = NULL;
         kfe_model *best = NULL;
-        kfe_status status = kfe_cross_validate(ctx, spec, cases[c].grid ? 1 : 0, &cases[c].grid, s.data,
-                                               cases[c].options, KFE_STYLE_JSON, &best, &text);
+        kfe_status status = write_cross_validate(ctx, spec, cases[c].grid ? 1 : 0, &cases[c].grid, s.data,
+                                                 cases[c].options, KFE_STYLE_JSON, &best, &text);
         if (status != cases[c].status || !strstr(kfe_error_message(ctx), cases[c].message))
             fail_msg("%s %s: %s: %s", cases[c].options, cases[c].grid, kfe_status_text(status),
                      kfe_error_message(ctx));

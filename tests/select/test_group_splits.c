@@ -11,6 +11,7 @@
 
 #include "select/assess.h"
 #include "support/points.h"
+#include "support/result.h"
 
 enum { ROWS = 60, COLS = 3, GROUPS = 12 };
 
@@ -165,8 +166,8 @@ static void test_groups_from_a_column(void **state)
     assert_ok(ctx, kfe_spec_parse(ctx, "none", NULL, NULL, &spec));
     assert_ok(ctx, kfe_spec_set_learner(ctx, spec, "knn", NULL));
     for (int d = 0; d < 2; d++)
-        assert_ok(ctx, kfe_cross_validate(ctx, spec, 0, NULL, d ? b : a, "folds=3", KFE_STYLE_JSON, NULL,
-                                          &texts[d]));
+        assert_ok(ctx, write_cross_validate(ctx, spec, 0, NULL, d ? b : a, "folds=3", KFE_STYLE_JSON, NULL,
+                                            &texts[d]));
     json_t *first = json_loads(texts[0], 0, NULL);
     json_t *second = json_loads(texts[1], 0, NULL);
     assert_true(json_equal(json_object_get(first, "metrics"), json_object_get(second, "metrics")));
@@ -201,8 +202,8 @@ static void test_given_splits(void **state)
     assert_ok(ctx, kfe_spec_parse(ctx, "none", NULL, NULL, &spec));
     assert_ok(ctx, kfe_spec_set_learner(ctx, spec, "knn", NULL));
     for (int grids = 0; grids < 2; grids++) {
-        assert_ok(
-            ctx, kfe_cross_validate(ctx, spec, grids, &grid, s.data, "folds=7", KFE_STYLE_JSON, NULL, &text));
+        assert_ok(ctx, write_cross_validate(ctx, spec, grids, &grid, s.data, "folds=7", KFE_STYLE_JSON, NULL,
+                                            &text));
         json_t *json = json_loads(text, 0, NULL);
         const json_t *splits = json_object_get(json, "splits");
         assert_int_equal(json_array_size(splits), 2);
@@ -229,7 +230,7 @@ static json_t *permuted(kfe_context *ctx, const kfe_data *data, const char *opti
 
     assert_ok(ctx, kfe_spec_parse(ctx, "none", NULL, NULL, &spec));
     assert_ok(ctx, kfe_spec_set_learner(ctx, spec, "centroid", NULL));
-    assert_ok(ctx, kfe_cross_validate(ctx, spec, 0, NULL, data, options, KFE_STYLE_JSON, NULL, &text));
+    assert_ok(ctx, write_cross_validate(ctx, spec, 0, NULL, data, options, KFE_STYLE_JSON, NULL, &text));
     json_t *json = json_loads(text, 0, NULL);
     assert_non_null(json);
     kfe_string_free(ctx, text);

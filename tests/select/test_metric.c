@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Metrics against cases computed by hand and against their definitions, pair by pair. */
 #include "support/fit.h"
+#include "support/result.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -103,7 +104,7 @@ static double cross_validated(kfe_context *ctx, const char *learner, const char 
     assert_ok(ctx, kfe_data_generate(ctx, "iris", NULL, &iris));
     assert_ok(ctx, kfe_spec_parse(ctx, "pca", "dim=2", NULL, &spec));
     assert_ok(ctx, kfe_spec_set_learner(ctx, spec, learner, params));
-    assert_ok(ctx, kfe_cross_validate(ctx, spec, 0, NULL, iris, options, KFE_STYLE_JSON, NULL, &text));
+    assert_ok(ctx, write_cross_validate(ctx, spec, 0, NULL, iris, options, KFE_STYLE_JSON, NULL, &text));
     json_t *report = json_loads(text, 0, NULL);
     double mean = json_number_value(
         json_object_get(json_object_get(json_object_get(report, "metrics"), metric), "mean"));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The peak memory of cross-validation: the kernel matrix is stored only for methods that need all of it in every fold. */
 #include "support/fit.h"
+#include "support/result.h"
 
 /* The peak memory of a cross-validation, relative to the kernel matrix. */
 static double peak_of(const char *method, const char *params, int64_t rows)
@@ -19,7 +20,7 @@ static double peak_of(const char *method, const char *params, int64_t rows)
     kfe_data *data = support_dense(ctx, rows, FEW, x, class_of);
     assert_ok(ctx, kfe_spec_parse(ctx, method, params, "rbf:gamma=0.1", &spec));
     assert_ok(ctx, kfe_spec_set_learner(ctx, spec, "ls", NULL));
-    assert_ok(ctx, kfe_cross_validate(ctx, spec, 0, NULL, data, "folds=3", KFE_STYLE_TEXT, NULL, &report));
+    assert_ok(ctx, write_cross_validate(ctx, spec, 0, NULL, data, "folds=3", KFE_STYLE_TEXT, NULL, &report));
     kfe_string_free(ctx, report);
     kfe_spec_free(spec);
     kfe_data_free(data);

@@ -12,8 +12,7 @@ json_t *support_reproduce(kfe_context *ctx, const char *text, const rep_settings
     char *out = NULL;
     json_error_t error;
 
-    assert_ok(ctx,
-              rep_run(ctx, support_text("s.json", text), settings ? settings : &none, KFE_STYLE_JSON, &out));
+    assert_ok(ctx, rep_run(ctx, support_text("s.json", text), settings ? settings : &none, NULL, &out));
     json_t *report = json_loads(out, 0, &error);
     if (!report)
         fail_msg("not JSON: %s: %s", error.text, out);

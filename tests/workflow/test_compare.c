@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "support/points.h"
+#include "support/result.h"
 #include "support/sweep.h"
 
 enum { ROWS = 50, COLS = 4, FOLDS = 5 };
@@ -36,8 +37,8 @@ static json_t *cross_validate(kfe_context *ctx, const kfe_spec *spec, const char
 {
     char *text = NULL;
 
-    assert_ok(ctx,
-              kfe_cross_validate(ctx, spec, grid ? 1 : 0, &grid, data, options, KFE_STYLE_JSON, best, &text));
+    assert_ok(ctx, write_cross_validate(ctx, spec, grid ? 1 : 0, &grid, data, options, KFE_STYLE_JSON, best,
+                                        &text));
     json_t *json = json_loads(text, 0, NULL);
     assert_non_null(json);
     kfe_string_free(ctx, text);
@@ -152,7 +153,8 @@ static void test_report_of_cross_validation(void **state)
     for (int inner = 0; inner <= 3; inner += 3) {
         char options[32];
         snprintf(options, sizeof options, "inner-folds=%d", inner);
-        assert_ok(ctx, kfe_cross_validate(ctx, spec, 1, grids, s.data, options, KFE_STYLE_TEXT, NULL, &text));
+        assert_ok(ctx,
+                  write_cross_validate(ctx, spec, 1, grids, s.data, options, KFE_STYLE_TEXT, NULL, &text));
         assert_non_null(strstr(text, "accuracy"));
         assert_non_null(strstr(text, "gamma="));
         assert_int_equal(strstr(text, "fair estimate") != NULL, inner == 0);
@@ -199,7 +201,8 @@ static void test_a_failed_setting_is_reported_and_not_chosen(void **state)
             assert_true(json_is_null(json_object_get(json_array_get(splits, i), "failed")));
             assert_true(number(json_array_get(splits, i), "seconds") >= 0);
         }
-        assert_ok(ctx, kfe_cross_validate(ctx, spec, 1, grids, s.data, options, KFE_STYLE_TEXT, NULL, &text));
+        assert_ok(ctx,
+                  write_cross_validate(ctx, spec, 1, grids, s.data, options, KFE_STYLE_TEXT, NULL, &text));
         assert_non_null(strstr(text, "failed: degree=100 on "));
         kfe_string_free(ctx, text);
         json_decref(json);
@@ -239,8 +242,8 @@ static void test_a_failed_method_is_a_row_of_the_comparison(void **state)
                           spec_of(ctx, "none", "scale=none", NULL, "knn")};
     char *text = NULL;
 
-    assert_ok(ctx, kfe_compare(ctx, 2, (const kfe_spec *const *)specs, 0, NULL, s.data, NULL, KFE_STYLE_JSON,
-                               &text));
+    assert_ok(ctx, write_compare(ctx, 2, (const kfe_spec *const *)specs, 0, NULL, s.data, NULL,
+                                 KFE_STYLE_JSON, &text));
     json_t *json = json_loads(text, 0, NULL);
     const json_t *failed = json_object_get(json, "failed");
     assert_int_equal(json_array_size(json_object_get(json, "methods")), 1);
@@ -249,8 +252,8 @@ static void test_a_failed_method_is_a_row_of_the_comparison(void **state)
     assert_true(strlen(json_string_value(json_object_get(json_array_get(failed, 0), "reason"))) > 10);
     kfe_string_free(ctx, text);
     json_decref(json);
-    assert_ok(ctx, kfe_compare(ctx, 2, (const kfe_spec *const *)specs, 0, NULL, s.data, NULL, KFE_STYLE_TEXT,
-                               &text));
+    assert_ok(ctx, write_compare(ctx, 2, (const kfe_spec *const *)specs, 0, NULL, s.data, NULL,
+                                 KFE_STYLE_TEXT, &text));
     assert_non_null(strstr(text, "failed: "));
     kfe_string_free(ctx, text);
     for (int i = 0; i < 2; i++)
@@ -271,7 +274,7 @@ static void test_best_values_at_the_edge_are_named(void **state)
         const json_t *edges = json_object_get(json, "edges");
         const json_t *best = json_object_get(json_object_get(json, "best"), "gamma");
         assert_ok(ctx,
-                  kfe_cross_validate(ctx, spec, 1, &grids[g], s.data, NULL, KFE_STYLE_TEXT, NULL, &text));
+                  write_cross_validate(ctx, spec, 1, &grids[g], s.data, NULL, KFE_STYLE_TEXT, NULL, &text));
         assert_int_equal(json_array_size(edges), g == 0);
         assert_int_equal(strstr(text, "best value at the edge of the grid: gamma=") != NULL, g == 0);
         if (g == 0) {
@@ -297,8 +300,8 @@ static json_t *compare(kfe_context *ctx, int count, kfe_spec *const *specs, cons
 {
     char *text = NULL;
 
-    assert_ok(ctx, kfe_compare(ctx, count, (const kfe_spec *const *)specs, grid ? 1 : 0, &grid, data, options,
-                               KFE_STYLE_JSON, &text));
+    assert_ok(ctx, write_compare(ctx, count, (const kfe_spec *const *)specs, grid ? 1 : 0, &grid, data,
+                                 options, KFE_STYLE_JSON, &text));
     json_t *json = json_loads(text, 0, NULL);
     assert_non_null(json);
     kfe_string_free(ctx, text);
@@ -405,11 +408,11 @@ static void test_grids_serve_those_that_have_the_parameter(void **state)
     assert_false(json_is_true(json_object_get(json_array_get(methods, 1), "nested")));
     json_decref(json);
     assert_fails(ctx, KFE_EINVAL, "C=1,2",
-                 kfe_compare(ctx, 2, lent, 2, nobody, s.data, NULL, KFE_STYLE_TEXT, &text));
+                 write_compare(ctx, 2, lent, 2, nobody, s.data, NULL, KFE_STYLE_TEXT, &text));
     assert_null(text);
     assert_fails(ctx, KFE_EINVAL, "nothing",
-                 kfe_compare(ctx, 0, lent, 0, NULL, s.data, NULL, KFE_STYLE_TEXT, &text));
-    assert_ok(ctx, kfe_compare(ctx, 2, lent, 0, NULL, s.data, "bold=stars,folds=3", KFE_STYLE_TEXT, &text));
+                 write_compare(ctx, 0, lent, 0, NULL, s.data, NULL, KFE_STYLE_TEXT, &text));
+    assert_ok(ctx, write_compare(ctx, 2, lent, 0, NULL, s.data, "bold=stars,folds=3", KFE_STYLE_TEXT, &text));
     assert_non_null(strstr(text, "**"));
     assert_non_null(strstr(text, "koc"));
     assert_non_null(strstr(text, "pca"));
@@ -445,12 +448,12 @@ static kfe_status validate_and_compare(kfe_context *ctx, void *user)
         (status = kfe_data_set_labels(ctx, data, labels)) == KFE_OK &&
         (status = kfe_spec_parse(ctx, "koc", "dim=1", NULL, &spec)) == KFE_OK &&
         (status = kfe_spec_set_learner(ctx, spec, "knn", NULL)) == KFE_OK &&
-        (status = kfe_cross_validate(ctx, spec, 1, grids, data, "folds=2,inner-folds=2", one->style, &best,
-                                     &text)) == KFE_OK) {
+        (status = write_cross_validate(ctx, spec, 1, grids, data, "folds=2,inner-folds=2", one->style, &best,
+                                       &text)) == KFE_OK) {
         const kfe_spec *const both[] = {spec, spec};
         kfe_string_free(ctx, text);
-        status =
-            kfe_compare(ctx, 2, both, 1, grids, data, "folds=2,inner-folds=0,bold=stars", one->style, &text);
+        status = write_compare(ctx, 2, both, 1, grids, data, "folds=2,inner-folds=0,bold=stars", one->style,
+                               &text);
     }
     kfe_string_free(ctx, text);
     kfe_model_free(best);

@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "support/result.h"
 #include "support/support.h"
 #include "support/sweep.h"
 
@@ -53,7 +54,7 @@ static json_t *evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data
     char *text = NULL;
     json_t *report;
 
-    assert_ok(ctx, kfe_evaluate(ctx, model, data, options, KFE_STYLE_JSON, &text));
+    assert_ok(ctx, write_evaluate(ctx, model, data, options, KFE_STYLE_JSON, &text));
     report = json_loads(text, 0, NULL);
     if (!report)
         fail_msg("not JSON: %s", text);
@@ -143,7 +144,7 @@ static void test_values_by_hand(void **state)
     assert_true(fabs(metric(report, "r2") - 0.75) < 1e-12); /* of the sum of squares 16, 4 remains */
     assert_null(json_object_get(report, "confusion"));
     json_decref(report);
-    assert_ok(ctx, kfe_evaluate(ctx, model, data, "metrics=mae", KFE_STYLE_TEXT, &text));
+    assert_ok(ctx, write_evaluate(ctx, model, data, "metrics=mae", KFE_STYLE_TEXT, &text));
     assert_string_equal(text, "mae                 1\n");
     kfe_string_free(ctx, text);
     kfe_model_free(model);
@@ -164,17 +165,17 @@ static void test_refusals(void **state)
     char *text = NULL;
 
     assert_ok(ctx, kfe_data_set_targets(ctx, real, 1, numbers));
-    assert_fails(ctx, KFE_EINPUT, "labels", kfe_evaluate(ctx, model, bare, NULL, KFE_STYLE_TEXT, &text));
+    assert_fails(ctx, KFE_EINPUT, "labels", write_evaluate(ctx, model, bare, NULL, KFE_STYLE_TEXT, &text));
     assert_fails(ctx, KFE_EINPUT, "predicts classes",
-                 kfe_evaluate(ctx, model, real, NULL, KFE_STYLE_TEXT, &text));
+                 write_evaluate(ctx, model, real, NULL, KFE_STYLE_TEXT, &text));
     assert_fails(ctx, KFE_EINVAL, "accuracy",
-                 kfe_evaluate(ctx, model, classes, "metrics=acuracy", KFE_STYLE_TEXT, &text));
+                 write_evaluate(ctx, model, classes, "metrics=acuracy", KFE_STYLE_TEXT, &text));
     assert_fails(ctx, KFE_EINVAL, "no class 'z'",
-                 kfe_evaluate(ctx, model, classes, "positive=z", KFE_STYLE_TEXT, &text));
+                 write_evaluate(ctx, model, classes, "positive=z", KFE_STYLE_TEXT, &text));
     assert_fails(ctx, KFE_EINVAL, "metrics",
-                 kfe_evaluate(ctx, model, classes, "metric=f1", KFE_STYLE_TEXT, &text));
+                 write_evaluate(ctx, model, classes, "metric=f1", KFE_STYLE_TEXT, &text));
     assert_fails(ctx, KFE_EINVAL, "learner=knn",
-                 kfe_evaluate(ctx, features, classes, NULL, KFE_STYLE_TEXT, &text));
+                 write_evaluate(ctx, features, classes, NULL, KFE_STYLE_TEXT, &text));
     assert_null(text);
     assert_fails(ctx, KFE_EINVAL, "number of a class",
                  kfe_predictions_write(ctx, model, NULL, &wrong, NULL, support_path("wrong.csv")));
@@ -248,9 +249,9 @@ static kfe_status load_and_evaluate(kfe_context *ctx, void *model_path)
     if (status == KFE_OK)
         status = kfe_data_set_labels(ctx, data, truth);
     if (status == KFE_OK)
-        status = kfe_evaluate(ctx, model, data, NULL, KFE_STYLE_TEXT, &text);
+        status = write_evaluate(ctx, model, data, NULL, KFE_STYLE_TEXT, &text);
     if (status == KFE_OK)
-        status = kfe_evaluate(ctx, model, data, "metrics=auc;f1,positive=b", KFE_STYLE_JSON, &json);
+        status = write_evaluate(ctx, model, data, "metrics=auc;f1,positive=b", KFE_STYLE_JSON, &json);
     if (status == KFE_OK)
         status = kfe_predict(ctx, model, data, &predictions, &scores);
     if (status == KFE_OK)

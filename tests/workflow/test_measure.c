@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measures of kernels against their definitions, computed with full matrices. */
 #include "support/fit.h"
+#include "support/result.h"
 
 #include <math.h>
 
@@ -56,7 +57,7 @@ static json_t *measure(kfe_context *ctx, const kfe_data *data, const char *optio
     char *text = NULL;
     json_error_t error;
 
-    assert_ok(ctx, kfe_measure(ctx, data, 2, kernels, options, KFE_STYLE_JSON, &text));
+    assert_ok(ctx, write_measure(ctx, data, 2, kernels, options, KFE_STYLE_JSON, &text));
     json_t *list = json_loads(text, 0, &error);
     if (!list)
         fail_msg("not JSON: %s: %s", error.text, text);
@@ -169,7 +170,7 @@ static void test_perfect_kernel_has_alignment_one(void **state)
         for (int64_t j = 0; j < ROWS; j++)
             k[i * ROWS + j] = class_of[i] == class_of[j] ? 1 : -1;
     kfe_data *data = support_dense(ctx, ROWS, ROWS, k, class_of);
-    assert_ok(ctx, kfe_measure(ctx, data, 1, kernels, NULL, KFE_STYLE_JSON, &text));
+    assert_ok(ctx, write_measure(ctx, data, 1, kernels, NULL, KFE_STYLE_JSON, &text));
     json_t *list = json_loads(text, 0, NULL);
     assert_below(fabs(number(list, 0, "alignment") - 1), tolerance_sum(ROWS * ROWS, 1));
     assert_below(fabs(number(list, 0, "centred-alignment") - 1), tolerance_sum(ROWS * ROWS, 1));
@@ -191,7 +192,7 @@ static void test_without_a_target_there_is_the_rank_only(void **state)
     assert_true(json_is_null(json_object_get(json_array_get(list, 0), "alignment")));
     assert_true(number(list, 0, "effective-rank") > 1);
     json_decref(list);
-    assert_ok(ctx, kfe_measure(ctx, data, 1, kernels, NULL, KFE_STYLE_TEXT, &text));
+    assert_ok(ctx, write_measure(ctx, data, 1, kernels, NULL, KFE_STYLE_TEXT, &text));
     assert_non_null(strstr(text, "effective-rank"));
     assert_non_null(strstr(text, KERNEL));
     assert_null(strstr(text, "nan"));
@@ -211,13 +212,14 @@ static void test_bad_requests_are_refused(void **state)
     char *text = NULL;
 
     assert_fails(ctx, KFE_EINPUT, "two examples",
-                 kfe_measure(ctx, one, 1, good, NULL, KFE_STYLE_TEXT, &text));
+                 write_measure(ctx, one, 1, good, NULL, KFE_STYLE_TEXT, &text));
     assert_null(text);
-    assert_fails(ctx, KFE_EINVAL, "rbf", kfe_measure(ctx, two, 1, bad, NULL, KFE_STYLE_TEXT, &text));
-    assert_fails(ctx, KFE_EINVAL, "gram", kfe_measure(ctx, two, 1, good, "gram=f16", KFE_STYLE_TEXT, &text));
+    assert_fails(ctx, KFE_EINVAL, "rbf", write_measure(ctx, two, 1, bad, NULL, KFE_STYLE_TEXT, &text));
+    assert_fails(ctx, KFE_EINVAL, "gram",
+                 write_measure(ctx, two, 1, good, "gram=f16", KFE_STYLE_TEXT, &text));
     x[1] = NAN;
     assert_fails(ctx, KFE_EINPUT, "row 2, column 1",
-                 kfe_measure(ctx, two, 1, good, NULL, KFE_STYLE_TEXT, &text));
+                 write_measure(ctx, two, 1, good, NULL, KFE_STYLE_TEXT, &text));
     kfe_data_free(one);
     kfe_data_free(two);
 }

@@ -2,6 +2,7 @@
 /* Calls for programs built on the library: rows of data, splits, checks of a cross-validation, and users' own
  * failures and progress. */
 #include "support/fit.h"
+#include "support/result.h"
 
 #include <jansson.h>
 
@@ -117,7 +118,7 @@ static void test_splits_are_those_of_cross_validation(void **state)
 
     assert_ok(ctx, kfe_spec_parse(ctx, "koc", NULL, "rbf:gamma=0.5", &spec));
     assert_ok(ctx, kfe_spec_set_learner(ctx, spec, "knn", NULL));
-    assert_ok(ctx, kfe_cross_validate(ctx, spec, 0, NULL, iris, options, KFE_STYLE_JSON, NULL, &text));
+    assert_ok(ctx, write_cross_validate(ctx, spec, 0, NULL, iris, options, KFE_STYLE_JSON, NULL, &text));
     json_t *report = json_loads(text, 0, NULL);
     json_t *first = json_array_get(json_object_get(report, "splits"), 0);
     double error = json_number_value(json_object_get(json_object_get(first, "metrics"), "error"));

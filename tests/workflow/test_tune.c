@@ -13,6 +13,7 @@
 
 #include "select/grid.h"
 #include "support/points.h"
+#include "support/result.h"
 
 static json_t *tune(kfe_context *ctx, const kfe_data *data, const char *options, kfe_model **best)
 {
@@ -20,7 +21,7 @@ static json_t *tune(kfe_context *ctx, const kfe_data *data, const char *options,
 
     if (ctx->threads == 0)
         assert_ok(ctx, kfe_context_set_threads(ctx, 1)); /* small fits are fastest on one thread */
-    assert_ok(ctx, kfe_tune(ctx, data, options, KFE_STYLE_JSON, best, &text));
+    assert_ok(ctx, write_tune(ctx, data, options, KFE_STYLE_JSON, best, &text));
     json_t *json = json_loads(text, 0, NULL);
     assert_non_null(json);
     kfe_string_free(ctx, text);
@@ -75,7 +76,7 @@ static void test_curved_candidates_win_on_rings(void **state)
     assert_true(honest_mean(json, "accuracy") > 0.9);
     assert_true(number(ranked(json, "linear SVM"), "mean") < 0.8);
     assert_true(number(ranked(json, "linear SVM"), "p") < 0.05);
-    assert_ok(ctx, kfe_evaluate(ctx, best, fresh, "metrics=accuracy", KFE_STYLE_JSON, &text));
+    assert_ok(ctx, write_evaluate(ctx, best, fresh, "metrics=accuracy", KFE_STYLE_JSON, &text));
     json_t *outcome = json_loads(text, 0, NULL);
     assert_below(
         fabs(number(json_object_get(outcome, "metrics"), "accuracy") - honest_mean(json, "accuracy")), 0.1);
@@ -290,7 +291,7 @@ static void test_wide_data_is_also_standardised(void **state)
     assert_true(number(ranked(json, "SVM, Gaussian kernel, standardised"), "mean") > 0.9);
     assert_true(number(ranked(json, "SVM, Gaussian kernel"), "mean") < 0.9);
     json_decref(json);
-    assert_ok(ctx, kfe_tune(ctx, data, "time=none,trials=15,assess=held-out", KFE_STYLE_TEXT, NULL, &text));
+    assert_ok(ctx, write_tune(ctx, data, "time=none,trials=15,assess=held-out", KFE_STYLE_TEXT, NULL, &text));
     assert_int_equal(place_of_number(text, "SVM, Gaussian kernel, standardised"),
                      place_of_number(text, "least squares")); /* names differ in length, columns do not */
     kfe_string_free(ctx, text);
@@ -338,9 +339,9 @@ static void test_given_kernels_are_recognised(void **state)
     json_decref(tune(ctx, given.data, "time=none,trials=13,assess=held-out", NULL));
     assert_non_null(strstr(support_log(), "kernel=precomputed takes it as a kernel matrix"));
     assert_fails(ctx, KFE_EINPUT, "30 rows and 3 columns",
-                 kfe_tune(ctx, dense.data, "kernel=precomputed", KFE_STYLE_TEXT, NULL, &text));
+                 write_tune(ctx, dense.data, "kernel=precomputed", KFE_STYLE_TEXT, NULL, &text));
     assert_fails(ctx, KFE_EUNSUPPORTED, "one kernel matrix, not 2",
-                 kfe_tune(ctx, views.data, "kernel=precomputed", KFE_STYLE_TEXT, NULL, &text));
+                 write_tune(ctx, views.data, "kernel=precomputed", KFE_STYLE_TEXT, NULL, &text));
     select_sample_free(&given);
     select_sample_free(&dense);
     select_sample_free(&views);
@@ -359,13 +360,13 @@ static void test_budgets(void **state)
     json_decref(few);
     json_decref(more);
     assert_fails(ctx, KFE_EINVAL, "raise time",
-                 kfe_tune(ctx, s.data, "time=1e-6s", KFE_STYLE_TEXT, NULL, &text));
+                 write_tune(ctx, s.data, "time=1e-6s", KFE_STYLE_TEXT, NULL, &text));
     assert_fails(ctx, KFE_EINVAL, "60s, 10m or 2h",
-                 kfe_tune(ctx, s.data, "time=soon", KFE_STYLE_TEXT, NULL, &text));
+                 write_tune(ctx, s.data, "time=soon", KFE_STYLE_TEXT, NULL, &text));
     assert_fails(ctx, KFE_EINVAL, "60s, 10m or 2h",
-                 kfe_tune(ctx, s.data, "time=-1", KFE_STYLE_TEXT, NULL, &text));
+                 write_tune(ctx, s.data, "time=-1", KFE_STYLE_TEXT, NULL, &text));
     assert_null(text);
-    assert_ok(ctx, kfe_tune(ctx, s.data, "time=2h,trials=13,folds=2", KFE_STYLE_TEXT, NULL, &text));
+    assert_ok(ctx, write_tune(ctx, s.data, "time=2h,trials=13,folds=2", KFE_STYLE_TEXT, NULL, &text));
     assert_non_null(strstr(text, "2 outer folds, which took no part in choosing"));
     kfe_string_free(ctx, text);
     select_sample_free(&s);
@@ -446,7 +447,7 @@ static void test_few_rows(void **state)
     char *text = NULL;
 
     assert_fails(ctx, KFE_EINPUT, "of which the smallest has 2 rows; give more rows, of every class",
-                 kfe_tune(ctx, four, "folds=2", KFE_STYLE_TEXT, NULL, &text));
+                 write_tune(ctx, four, "folds=2", KFE_STYLE_TEXT, NULL, &text));
     json_t *json = tune(ctx, eight, "time=none,trials=20,folds=2", NULL); /* four training rows each */
     assert_true(honest_mean(json, "accuracy") == 1);
     json_decref(json);
@@ -536,8 +537,8 @@ static void test_refusals(void **state)
     char *text = NULL;
 
     assert_fails(ctx, KFE_EINPUT, "nothing to predict",
-                 kfe_tune(ctx, alone, NULL, KFE_STYLE_TEXT, NULL, &text));
-    assert_fails(ctx, KFE_EINPUT, "labels", kfe_tune(ctx, unlabelled, NULL, KFE_STYLE_TEXT, NULL, &text));
+                 write_tune(ctx, alone, NULL, KFE_STYLE_TEXT, NULL, &text));
+    assert_fails(ctx, KFE_EINPUT, "labels", write_tune(ctx, unlabelled, NULL, KFE_STYLE_TEXT, NULL, &text));
     kfe_data_free(alone);
     kfe_data_free(unlabelled);
 }
@@ -555,7 +556,7 @@ static void test_cancelling_stops(void **state)
     char *text = NULL;
 
     kfe_context_on_cancel(ctx, stop_at_once, NULL);
-    assert_int_equal(kfe_tune(ctx, s.data, "time=1h", KFE_STYLE_TEXT, NULL, &text), KFE_ECANCEL);
+    assert_int_equal(write_tune(ctx, s.data, "time=1h", KFE_STYLE_TEXT, NULL, &text), KFE_ECANCEL);
     kfe_context_on_cancel(ctx, NULL, NULL);
     assert_null(text);
     select_sample_free(&s);

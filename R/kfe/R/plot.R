@@ -200,20 +200,25 @@ plot.kfe_search <- function(x, ...) {
 
 # What was estimated: data frame(label, mean, standard_error), best first for a search over candidates.
 estimates_of <- function(x) {
-  rows <- if (inherits(x, "kfe_tune")) x$json$ranking else if (inherits(x, "kfe_compare")) x$json$methods else x$json$settings
-  metric <- if (is.null(x$json[["metric"]])) names(x$json$metrics)[1] else x$json[["metric"]]
-  if (length(rows) == 0) rows <- list(list(label = x$json$method, metrics = x$json$metrics))
-  numbers <- function(row) if (is.null(row$metrics)) row else row$metrics[[metric]]
-  found <- data.frame(label = vapply(rows, label_of, ""),
-                      mean = vapply(rows, function(row) number_or_na(numbers(row)$mean), 0),
-                      standard_error = vapply(rows, function(row) number_or_na(numbers(row)$standard_error), 0))
-  structure(found, metric = metric)
+  tables <- x$tables
+  metric <- if (is.null(tables$facts$metric)) names(group_of(tables$splits, "metrics"))[1] else tables$facts$metric
+  if (inherits(x, "kfe_tune")) rows <- tables$ranking
+  else if (inherits(x, "kfe_compare")) rows <- tables$methods
+  else rows <- if (nrow(tables$settings) > 0) tables$settings else tables$facts
+  labels <- if (inherits(x, "kfe_tune")) rows$candidate
+    else if (inherits(x, "kfe_compare")) rows$label
+    else if (nrow(tables$settings) > 0) setting_labels(group_of(rows, "setting"), ", ")
+    else rows$method
+  numbers <- if (inherits(x, "kfe_tune")) rows else group_of(rows, paste0("metrics/", metric))
+  structure(data.frame(label = labels, mean = numbers$mean, standard_error = numbers$standard_error), metric = metric)
 }
 
-label_of <- function(row) {
-  if (!is.null(row$candidate)) return(row$candidate)
-  if (!is.null(row$label)) return(row$label)
-  paste(names(row$setting), unlist(row$setting), sep = "=", collapse = ", ")
+# Each row of settings in one line, as "gamma=0.1, C=10".
+setting_labels <- function(settings, separator) {
+  vapply(seq_len(nrow(settings)), function(row) {
+    own <- Filter(Negate(is.na), unlist(settings[row, , drop = FALSE]))
+    paste(names(own), own, sep = "=", collapse = separator)
+  }, "")
 }
 
 # One line for each estimate, the first on top, with a bar of one standard error to each side.

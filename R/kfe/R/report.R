@@ -26,7 +26,7 @@ figure_format <- function(file) {
   extension
 }
 
-# What is shown: a model with data, or the JSON of a search.
+# What is shown: a model with data, or the result of a search, which is kept as JSON.
 report_source <- function(object, train, test, y_train, y_test) {
   facts <- c(R = R.version.string, kfe = kfe_version(), call = paste(deparse(object$call), collapse = " "))
   if (inherits(object, c("kfe_cv", "kfe_compare"))) {

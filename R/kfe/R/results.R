@@ -7,10 +7,9 @@ coef.kfe_search <- function(object, ...) stats::coef(model_of(object), ...)
 
 # The candidates that were tried, with their estimates and best settings.
 tried_of <- function(tuned) {
-  rows <- Filter(function(row) row$fits > 0, tuned$json$ranking)
-  estimates <- estimates_of(tuned)[seq_along(rows), ]
-  settings <- vapply(rows, function(row) paste(names(row$setting), unlist(row$setting), sep = "=", collapse = " "), "")
-  data.frame(candidate = estimates$label, mean = round(estimates$mean, 4), standard_error = round(estimates$standard_error, 4), setting = settings)
+  rows <- tuned$tables$ranking[tuned$tables$ranking$fits > 0, ]
+  data.frame(candidate = rows$candidate, mean = round(rows$mean, 4), standard_error = round(rows$standard_error, 4),
+             setting = setting_labels(group_of(rows, "setting"), " "))
 }
 
 summary.kfe_search <- function(object, ...) {

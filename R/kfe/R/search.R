@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Cross-validation, comparison, tuning and evaluation. The library's reports are JSON, which becomes lists and data frames.
+# Cross-validation, comparison, tuning and evaluation. A result is a list of data frames, one for each table of the library's.
 
 kfe_cv <- function(x, ...) UseMethod("kfe_cv")
 
@@ -19,12 +19,13 @@ kfe_cv.default <- function(x, y = NULL, ..., method, kernel = NULL, learner = NU
                     c(names(formals(kfe_cv.default)), param_rows("cv")$name))
   problem <- make_problem(x, y, spec, views, task, missing, groups, weights)
   found <- native("search", settings, list(spec), grid_texts(grid), problem$data, options_text(given$options))
-  report <- read_report(found[[1]])
+  tables <- found$tables
   structure(class = c("kfe_cv", "kfe_search"), list(
-    call = own_call(match.call(), "kfe_cv"), metrics = metric_table(report$json$metrics), splits = split_table(report$json$splits),
-    settings = setting_table(report$json$settings), best = unlist(report$json$best), text = report$text, json = report$json,
-    report = report$raw,
-    model = if (!is.null(found[[2]])) new_kfe(found[[2]], own_call(match.call(), "kfe_cv"), problem, settings)
+    call = own_call(match.call(), "kfe_cv"), metrics = metric_table(estimates_in(tables$facts, "metrics")),
+    splits = cbind(tables$splits[c("repeat", "fold")], group_of(tables$splits, "setting"), group_of(tables$splits, "metrics")),
+    settings = setting_table(tables$settings), best = unlist(group_of(tables$facts, "best")), text = found$text, tables = tables,
+    report = found$json,
+    model = if (!is.null(found$handle)) new_kfe(found$handle, own_call(match.call(), "kfe_cv"), problem, settings)
   ))
 }
 
@@ -55,8 +56,8 @@ kfe_compare.default <- function(x, y = NULL, specs, ..., grid = NULL, groups = N
   problem <- make_problem(x, y, made[[1]], NULL, task, missing, groups, weights)
   options <- checked_options(list(...), "compare", names(formals(kfe_compare.default)))
   found <- native("search", settings, made, grid_texts(grid), problem$data, options)
-  report <- read_report(found[[1]])
-  structure(class = c("kfe_compare", "kfe_search"), list(call = own_call(match.call(), "kfe_compare"), text = report$text, json = report$json, report = report$raw))
+  structure(class = c("kfe_compare", "kfe_search"),
+            list(call = own_call(match.call(), "kfe_compare"), text = found$text, tables = found$tables, report = found$json))
 }
 
 print.kfe_compare <- print.kfe_cv
@@ -76,10 +77,16 @@ kfe_tune.default <- function(x, y = NULL, ..., time = 60, trials = 0, task = "au
   problem <- make_problem(x, y, list(method = NULL, kernels = character()), NULL, task, missing, groups, weights)
   options <- c(list(time = if (is.null(time)) "none" else time, trials = trials), list(...))
   found <- native("tune", settings, problem$data, checked_options(options, "tune", names(formals(kfe_tune.default))))
-  json <- parse_json(found[[1]])
+  facts <- found$tables$facts
+  best <- group_of(facts, "best")
+  ranking <- found$tables$ranking
   structure(class = c("kfe_tune", "kfe_search"), list(
-    call = own_call(match.call(), "kfe_tune"), best = json$best, honest = json$honest, ranking = ranking_table(json$ranking), json = json,
-    model = new_kfe(found[[2]], own_call(match.call(), "kfe_tune"), problem, settings)
+    call = own_call(match.call(), "kfe_tune"),
+    best = c(as.list(best[!grepl("/", names(best))]), list(setting = as.list(group_of(best, "setting")))),
+    honest = list(measured_on = facts[["honest/measured_on"]], metrics = estimates_in(facts, "honest/metrics"),
+                  splits = found$tables[["honest/splits"]]),
+    ranking = cbind(ranking[!grepl("/", names(ranking))], group_of(ranking, "setting")), tables = found$tables,
+    model = new_kfe(found$handle, own_call(match.call(), "kfe_tune"), problem, settings)
   ))
 }
 
@@ -103,10 +110,9 @@ kfe_evaluate <- function(object, newdata, y = NULL, ..., weights = NULL) {
   task <- if (object$task == "classify") "classify" else "regress"
   data$weights <- check_weights(weights, data$views[[1]]$rows)
   found <- add_target(data, y, data$views[[1]]$rows, task, NULL)
-  options <- checked_options(list(...), "evaluate", names(formals(kfe_evaluate)))
-  json <- parse_json(native("evaluate", run_settings(object), handle_of(object), found$data, options)[[1]])
-  metrics <- unlist(json$metrics)
-  structure(metrics, class = "kfe_evaluation", json = json)
+  options <- checked_options(utils::modifyList(list(curves = TRUE), list(...)), "evaluate", names(formals(kfe_evaluate)))
+  tables <- native("evaluate", run_settings(object), handle_of(object), found$data, options)$tables
+  structure(unlist(group_of(tables$facts, "metrics")), class = "kfe_evaluation", tables = tables)
 }
 
 print.kfe_evaluation <- function(x, ...) {
@@ -136,56 +142,31 @@ grid_texts <- function(grid) {
   paste(library_name(names(grid)), values, sep = "=")
 }
 
-# ---- reports ----
+# ---- tables ----
 
-parse_json <- function(text) jsonlite::fromJSON(text, simplifyVector = FALSE)
-
-# A report is its text, a form feed and its JSON.
-read_report <- function(both) {
-  at <- regexpr("\f", both, fixed = TRUE)
-  raw <- substr(both, at + 1L, nchar(both))
-  list(text = substr(both, 1L, at - 1L), json = parse_json(raw), raw = raw)
+# The columns of a group, without its name: of "setting", the column "setting/gamma" as "gamma".
+group_of <- function(table, group) {
+  found <- table[startsWith(names(table), paste0(group, "/"))]
+  names(found) <- substring(names(found), nchar(group) + 2)
+  found
 }
 
-number_or_na <- function(value) if (is.null(value)) NA_real_ else as.numeric(value)
+# The means, standard errors and standard deviations of each metric in a table of one row, as a list of lists.
+estimates_in <- function(table, group) {
+  found <- group_of(table, group)
+  sapply(unique(sub("/.*", "", names(found))), function(name) as.list(group_of(found, name)), simplify = FALSE)
+}
 
 metric_table <- function(metrics) {
-  data.frame(metric = names(metrics), mean = vapply(metrics, function(m) number_or_na(m$mean), 0, USE.NAMES = FALSE),
-             standard_error = vapply(metrics, function(m) number_or_na(m$standard_error), 0, USE.NAMES = FALSE),
-             sd = vapply(metrics, function(m) number_or_na(m$sd), 0, USE.NAMES = FALSE), stringsAsFactors = FALSE)
+  part <- function(name) vapply(metrics, function(m) m[[name]], 0, USE.NAMES = FALSE)
+  data.frame(metric = names(metrics), mean = part("mean"), standard_error = part("standard_error"), sd = part("sd"), stringsAsFactors = FALSE)
 }
 
-split_table <- function(splits) {
-  rows <- lapply(splits, function(split) {
-    metrics <- lapply(split$metrics, number_or_na)
-    as.data.frame(c(split[c("repeat", "fold")], lapply(split[["setting"]], as.character), metrics), optional = TRUE)
-  })
-  do.call(rbind_filled, rows)
-}
-
+# The settings of a grid with the mean of each metric; NULL without a grid.
 setting_table <- function(settings) {
-  rows <- lapply(settings, function(row) {
-    means <- lapply(row$metrics, function(m) number_or_na(m$mean))
-    as.data.frame(c(lapply(row[["setting"]], as.character), means), optional = TRUE)
-  })
-  if (length(rows) == 0) NULL else do.call(rbind_filled, rows)
-}
-
-ranking_table <- function(ranking) {
-  rows <- lapply(ranking, function(row) {
-    plain <- Filter(function(value) is.atomic(value) && length(value) == 1, row)
-    means <- lapply(row$metrics, function(m) number_or_na(if (is.list(m)) m$mean else m))
-    as.data.frame(c(plain, lapply(row[["setting"]], as.character), means), optional = TRUE)
-  })
-  if (length(rows) == 0) data.frame() else do.call(rbind_filled, rows)
-}
-
-# Rows with different columns; what a row lacks is NA.
-rbind_filled <- function(...) {
-  rows <- list(...)
-  all <- unique(unlist(lapply(rows, names)))
-  do.call(rbind, lapply(rows, function(row) {
-    row[setdiff(all, names(row))] <- NA
-    row[all]
-  }))
+  if (is.null(settings) || nrow(settings) == 0) return(NULL)
+  means <- group_of(settings, "metrics")
+  means <- means[endsWith(names(means), "/mean")]
+  names(means) <- sub("/mean$", "", names(means))
+  cbind(group_of(settings, "setting"), means)
 }

@@ -58,7 +58,9 @@ SEXP rkfe_report(SEXP settings, SEXP source, SEXP options, SEXP figure, SEXP pat
     if (!status)
         status = kfe_report_set_data(s->ctx, s->report, s->data, other->data);
     if (!status && !Rf_isNull(results))
-        status = kfe_report_set_results(s->ctx, s->report, rkfe_string(results));
+        status = kfe_result_parse(s->ctx, rkfe_string(results), &s->result);
+    if (!status && s->result)
+        status = kfe_report_set_results(s->ctx, s->report, s->result);
     if (!status)
         status = add_facts(s, rkfe_item(source, "facts"));
     if (!status)

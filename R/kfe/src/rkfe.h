@@ -47,7 +47,8 @@ typedef struct rkfe_session {
     kfe_matrix first, second;
     kfe_explanation *explanation;
     kfe_report *report;
-    char *text;
+    kfe_result *result;
+    char *text, *json;
     size_t text_size;
     char failure[512]; /* a failure of this package, not of the library */
     rkfe_message *warnings;

@@ -149,8 +149,11 @@ static void session_free(rkfe_session *s)
     kfe_matrix_free(&s->second);
     kfe_explanation_free(s->explanation);
     kfe_report_free(s->report);
-    if (s->ctx)
+    kfe_result_free(s->result);
+    if (s->ctx) {
         kfe_string_free(s->ctx, s->text);
+        kfe_string_free(s->ctx, s->json);
+    }
     if (joined)
         kfe_data_free(s->data);
     for (int k = 0; k < s->part_count; k++)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Draw figures from a source: a model, the features and predictions of training and test examples, and the JSON of a
+ * Draw figures from a source: a model, the features and predictions of training and test examples, and the result of a
  * search. Members that were not given are NULL or empty.
  */
 #ifndef KFE_REPORT_FIGURE_SOURCE_H
 #define KFE_REPORT_FIGURE_SOURCE_H
 
-#include "core/json/json_read.h"
 #include "model/model.h"
+#include "result/result.h"
 #include "select/metric.h"
 
 /* The most points of a figure. */
@@ -49,7 +49,7 @@ typedef struct kfe_i_source {
     /* of the model, then those that only the data has */
     int64_t class_count;
     const char **class_names;
-    const kfe_i_json_value *results;
+    const kfe_result *results;
     kfe_i_figure_settings settings;
 } kfe_i_source;
 

@@ -98,6 +98,12 @@ cleanup:
 
 /* ---- other parts ---- */
 
+/* What the results say about themselves; NULL: nothing. */
+static const char *fact_of(const page *p, const char *name)
+{
+    return kfe_i_result_word(kfe_result_find(p->report->source.results, "facts"), name, 0);
+}
+
 static void put_title(const page *p, kfe_i_text *out)
 {
     const char *title = p->report->source.settings.title;
@@ -108,8 +114,8 @@ static void put_title(const page *p, kfe_i_text *out)
     } else if (p->report->source.model) {
         kfe_i_text_puts(out, "Model of ");
         kfe_i_put_markup(out, plain ? plain : p->report->source.model->method);
-    } else if (kfe_i_json_get_text(p->report->source.results, "title")) {
-        kfe_i_put_markup(out, kfe_i_json_get_text(p->report->source.results, "title"));
+    } else if (fact_of(p, "title")) {
+        kfe_i_put_markup(out, fact_of(p, "title"));
     } else {
         kfe_i_text_puts(out, "Results of a search");
     }
@@ -190,14 +196,15 @@ static void put_fact(const page *p, const char *name, const char *value, kfe_i_t
 /* Which paper a reproduction is of, and what it says about itself. */
 static void put_paper(const page *p, kfe_i_text *out)
 {
-    const char *paper = kfe_i_json_get_text(p->report->source.results, "paper");
-    const kfe_i_json_value *remarks = kfe_i_json_get(p->report->source.results, "remarks");
+    const char *paper = fact_of(p, "paper");
+    const kfe_table *remarks = kfe_result_find(p->report->source.results, "remarks");
+    const kfe_column *remark = kfe_table_column(remarks, 0);
 
     if (paper)
         put_fact(p, "paper", paper, out);
-    for (const kfe_i_json_value *r = remarks ? remarks->first : NULL; r; r = r->next)
-        if (kfe_i_json_is(r, KFE_JSON_TEXT))
-            put_fact(p, "remark", r->text, out);
+    for (int64_t row = 0; remark && remark->texts && row < remarks->rows; row++)
+        if (remark->texts[row])
+            put_fact(p, "remark", remark->texts[row], out);
 }
 
 static void put_done(const page *p, kfe_i_text *out)

@@ -2,6 +2,7 @@
 /* Data of several views: names of views, kernels on single views, new data in another order, views from
  * memory, and errors. */
 #include "support/fit.h"
+#include "support/result.h"
 #include "support/sweep.h"
 
 #include <stdio.h>
@@ -283,14 +284,14 @@ static void searches_know_the_kernels_of_views(void **state)
     assert_ok(ctx, kfe_spec_parse(ctx, "koc", NULL, NULL, &spec));
     assert_ok(ctx, kfe_spec_set_learner(ctx, spec, "knn", NULL));
     assert_ok(ctx, kfe_spec_set_view_kernel(ctx, spec, "a", "rbf:gamma=0.5"));
-    assert_ok(ctx, kfe_cross_validate(ctx, spec, 1, grids, data, "folds=3", KFE_STYLE_TEXT, NULL, &text));
+    assert_ok(ctx, write_cross_validate(ctx, spec, 1, grids, data, "folds=3", KFE_STYLE_TEXT, NULL, &text));
     kfe_string_free(ctx, text);
     assert_ok(ctx, kfe_spec_set_view_kernel(ctx, spec, "b", "linear"));
-    assert_ok(ctx, kfe_cross_validate(ctx, spec, 1, grids, data, "folds=3", KFE_STYLE_TEXT, NULL, &text));
+    assert_ok(ctx, write_cross_validate(ctx, spec, 1, grids, data, "folds=3", KFE_STYLE_TEXT, NULL, &text));
     kfe_string_free(ctx, text);
     assert_ok(ctx, kfe_spec_set_view_kernel(ctx, spec, "c", "linear"));
     assert_fails(ctx, KFE_EINVAL, "no view 'c'",
-                 kfe_cross_validate(ctx, spec, 1, grids, data, "folds=3", KFE_STYLE_TEXT, NULL, &text));
+                 write_cross_validate(ctx, spec, 1, grids, data, "folds=3", KFE_STYLE_TEXT, NULL, &text));
     kfe_spec_free(spec);
     kfe_data_free(data);
     free_sample(&s);
@@ -308,14 +309,14 @@ static void measures_are_of_single_views_too(void **state)
     char *got = NULL;
     char *expected = NULL;
 
-    assert_ok(ctx, kfe_measure(ctx, data, 1, on_view, NULL, KFE_STYLE_JSON, &got));
-    assert_ok(ctx, kfe_measure(ctx, alone, 1, plain, NULL, KFE_STYLE_JSON, &expected));
+    assert_ok(ctx, write_measure(ctx, data, 1, on_view, NULL, KFE_STYLE_JSON, &got));
+    assert_ok(ctx, write_measure(ctx, alone, 1, plain, NULL, KFE_STYLE_JSON, &expected));
     assert_non_null(strstr(got, "a=rbf:gamma=0.5"));
     /* the same numbers, after names that differ by "a=" */
     assert_string_equal(strstr(got, "0.5\"") ? strstr(got, "0.5\"") : "", strstr(expected, "0.5\""));
     kfe_string_free(ctx, got);
     assert_fails(ctx, KFE_EINVAL, "no view 'x'",
-                 kfe_measure(ctx, data, 1, unknown, NULL, KFE_STYLE_JSON, &got));
+                 write_measure(ctx, data, 1, unknown, NULL, KFE_STYLE_JSON, &got));
     kfe_string_free(ctx, expected);
     kfe_data_free(data);
     kfe_data_free(alone);

@@ -18,7 +18,7 @@ test_that("cross-validation reports splits and fits the best setting", {
 test_that("groups stay together", {
   groups <- rep(1:3, 50)
   found <- kfe_cv(flowers, species, method = "koc", learner = "knn", folds = 3, groups = groups)
-  expect_identical(vapply(found$json$splits, function(s) s$test_rows, 0L), rep(50L, 3))
+  expect_identical(found$tables$splits$test_rows, rep(50L, 3))
   expect_error(kfe_cv(flowers, species, method = "koc", learner = "knn", groups = 1:3), "groups has 3 values")
 })
 
@@ -29,10 +29,11 @@ test_that("methods are compared on the same splits", {
   specs <- list(list(method = "koc", learner = "knn"), list(method = "pca", learner = "knn", dim = 1))
   for (k in seq_along(specs)) {
     alone <- do.call(kfe_cv, c(list(flowers, species, folds = 3, seed = 1), specs[[k]]))
-    accuracy <- vapply(found$json$methods[[k]]$splits, function(split) split$metrics$accuracy, 0)
+    accuracy <- with(found$tables$splits, found$tables$splits[methods == k, "metrics/accuracy"])
     expect_equal(accuracy, alone$splits$accuracy)
   }
-  expect_false(isTRUE(all.equal(found$json$methods[[1]]$splits[[1]]$metrics, found$json$methods[[2]]$splits[[1]]$metrics)))
+  first <- !duplicated(found$tables$splits$methods)
+  expect_length(unique(found$tables$splits[first, "metrics/accuracy"]), 2)
   expect_error(kfe_compare(flowers, species, list()), "at least two lists")
 })
 
@@ -72,7 +73,7 @@ test_that("formulas are taken by comparisons and searches, with subset, weights 
   found <- kfe_compare(Species ~ . - twice - part, frame, specs, folds = 3, seed = 1, subset = Petal.Width > 0.15, groups = part)
   rows <- iris$Petal.Width > 0.15
   plain <- kfe_compare(flowers[rows, ], species[rows], specs, folds = 3, seed = 1, groups = frame$part[rows])
-  means <- function(x) lapply(x$json$methods, function(m) m$metrics)
+  means <- function(x) group_of(x$tables$methods, "metrics")
   expect_identical(means(found), means(plain))
   expect_error(predict(found, iris), "fitted no model")
   expect_error(kfe_compare(Species ~ ., iris), "at least two lists")

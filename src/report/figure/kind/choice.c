@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the settings of a search from its JSON; used by cv_curve.c and cv_surface.c. */
+/* Reads the settings of a search from its result; used by cv_curve.c and cv_surface.c. */
 #include "report/figure/kind/choice.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
+#include "report/read.h"
 
-double kfe_i_json_number(const kfe_i_json_value *value)
+int kfe_i_choice_metric(const kfe_i_source *source, const kfe_table *table, char path[KFE_METRIC_PATH])
 {
-    if (kfe_i_json_is(value, KFE_JSON_REAL))
-        return value->real;
-    return kfe_i_json_is(value, KFE_JSON_INTEGER) ? (double)value->integer : NAN;
-}
+    const char *wanted = source->settings.metric;
+    const kfe_column *c;
 
-const kfe_i_json_value *kfe_i_choice_metric(const kfe_i_source *source, const kfe_i_json_value *metrics)
-{
-    if (!kfe_i_json_is(metrics, KFE_JSON_OBJECT))
-        return NULL;
-    return source->settings.metric[0] ? kfe_i_json_get(metrics, source->settings.metric) : metrics->first;
+    for (int64_t i = 0; (c = kfe_table_column(table, i)); i++) {
+        size_t length = strlen(c->name);
+        if (strncmp(c->name, "metrics/", 8) != 0 || length < 13 || strcmp(c->name + length - 5, "/mean") != 0)
+            continue;
+        kfe_i_snprintf(path, KFE_METRIC_PATH, "%.*s", (int)length - 5, c->name);
+        if (!wanted[0] || strcmp(path + 8, wanted) == 0)
+            return 1;
+    }
+    return 0;
 }
 
 void kfe_i_choice_free(kfe_i_choice *choice)
@@ -37,31 +40,33 @@ void kfe_i_choice_free(kfe_i_choice *choice)
     memset(choice, 0, sizeof *choice);
 }
 
-/* The settings of a cross-validation or, in a comparison, of its best method. */
-static const kfe_i_json_value *find_settings(const kfe_i_json_value *results)
+/* The row of the assessment whose settings are shown: of a comparison, its best method. -1: there is none. */
+static int64_t find_assessment(const kfe_result *results)
 {
-    const char *best = kfe_i_json_get_text(results, "best");
-    const kfe_i_json_value *methods = kfe_i_json_get(results, "methods");
-    const kfe_i_json_value *settings = kfe_i_json_get(results, "settings");
+    const kfe_table *methods = kfe_result_find(results, "methods");
+    const char *best = kfe_result_text(results, "best");
 
     if (!methods)
-        return settings;
-    for (const kfe_i_json_value *m = methods->first; m; m = m->next) {
-        const char *label = kfe_i_json_get_text(m, "label");
+        return 0;
+    for (int64_t m = 0; m < methods->rows; m++) {
+        const char *label = kfe_i_result_word(methods, "label", m);
         if (best && label && strcmp(best, label) == 0)
-            return kfe_i_json_get(m, "settings");
+            return m;
     }
-    return NULL;
+    return -1;
 }
 
-static kfe_status begin_axes(kfe_i_choice *choice, const kfe_i_json_value *setting)
+/* The axes of the first setting. */
+static kfe_status begin_axes(kfe_i_choice *choice, const kfe_table *settings, int64_t first)
 {
     kfe_status status = KFE_OK;
+    const kfe_column *c;
 
-    for (const kfe_i_json_value *a = setting ? setting->first : NULL;
-         a && choice->axis_count < KFE_CHOICE_AXES; a = a->next) {
+    for (int64_t i = 0; (c = kfe_table_column(settings, i)) && choice->axis_count < KFE_CHOICE_AXES; i++) {
         kfe_i_choice_axis *axis = &choice->axes[choice->axis_count];
-        *axis = (kfe_i_choice_axis){.name = a->key};
+        if (strncmp(c->name, "setting/", 8) != 0 || (c->given && !c->given[first]))
+            continue;
+        *axis = (kfe_i_choice_axis){.name = c->name + 8, .column = c};
         choice->axis_count++;
         KFE_ALLOC(choice->ctx, axis->words, choice->count);
         KFE_ALLOC(choice->ctx, axis->numbers, choice->count);
@@ -100,49 +105,48 @@ static void classify(kfe_i_choice_axis *axis)
     axis->is_log = axis->is_number && low > 0 && high > 30 * low;
 }
 
-static int read_setting(kfe_i_choice *choice, const kfe_i_source *source, const kfe_i_json_value *item,
+static int read_setting(kfe_i_choice *choice, const kfe_table *settings, const char *metric, int64_t setting,
                         int64_t row)
 {
-    const kfe_i_json_value *setting = kfe_i_json_get(item, "setting");
-    const kfe_i_json_value *metric = kfe_i_choice_metric(source, kfe_i_json_get(item, "metrics"));
+    const kfe_i_estimate estimate = kfe_i_read_estimate(settings, setting, metric);
 
     for (int a = 0; a < choice->axis_count; a++) {
-        const char *word = kfe_i_json_get_text(setting, choice->axes[a].name);
-        if (!word)
+        const char *const *words = choice->axes[a].column->texts;
+        if (!words || !words[setting])
             return 0;
-        choice->codes[row * choice->axis_count + a] = value_code(&choice->axes[a], word);
+        choice->codes[row * choice->axis_count + a] = value_code(&choice->axes[a], words[setting]);
     }
-    if (!metric)
-        return 0;
-    choice->metric = metric->key;
-    choice->means[row] = kfe_i_json_number(kfe_i_json_get(metric, "mean"));
-    choice->errors[row] = kfe_i_json_number(kfe_i_json_get(metric, "standard_error"));
-    choice->rmsecv[row] = kfe_i_json_number(kfe_i_json_get(item, "rmsecv"));
-    choice->q2[row] = kfe_i_json_number(kfe_i_json_get(item, "q2"));
+    choice->means[row] = estimate.mean;
+    choice->errors[row] = estimate.error;
+    choice->rmsecv[row] = kfe_i_result_at(settings, "rmsecv", setting);
+    choice->q2[row] = kfe_i_result_at(settings, "q2", setting);
     return 1;
 }
 
 kfe_status kfe_i_choice_read(kfe_context *ctx, const kfe_i_source *source, kfe_i_choice *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_json_value *settings = find_settings(source->results);
+    const kfe_table *settings = kfe_result_find(source->results, "settings");
+    int64_t assessment = find_assessment(source->results);
     int64_t row = 0;
 
     *out = (kfe_i_choice){.ctx = ctx};
-    if (!kfe_i_json_is(settings, KFE_JSON_ARRAY) || settings->count < 2)
+    int64_t first = kfe_i_result_first(settings, assessment, &out->count);
+    if (out->count < 2 || !kfe_i_choice_metric(source, settings, out->path)) {
+        out->count = 0;
         return KFE_OK;
-    out->count = settings->count;
-    KFE_TRY(begin_axes(out, kfe_i_json_get(settings->first, "setting")));
+    }
+    out->metric = out->path + 8;
+    KFE_TRY(begin_axes(out, settings, first));
     KFE_ALLOC_ZERO(ctx, out->codes, out->count * (out->axis_count + 1));
     KFE_ALLOC_ZERO(ctx, out->means, out->count);
     KFE_ALLOC_ZERO(ctx, out->errors, out->count);
     KFE_ALLOC_ZERO(ctx, out->rmsecv, out->count);
     KFE_ALLOC_ZERO(ctx, out->q2, out->count);
-    for (const kfe_i_json_value *item = settings->first; item; item = item->next)
-        if (!read_setting(out, source, item, row++)) {
-            out->count = 0; /* not the JSON of a search, or not with this metric */
-            break;
-        }
+    while (row < out->count && read_setting(out, settings, out->path, first + row, row))
+        row++;
+    if (row < out->count)
+        out->count = 0; /* these are not settings of a search */
     for (int a = 0; a < out->axis_count; a++)
         classify(&out->axes[a]);
 cleanup:

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Read the settings that a search tried, with their metrics, from the JSON of `cv` or `compare`. */
+/* Read the settings that a search tried, with their metrics, from the result of `cv` or `compare`. */
 #ifndef KFE_REPORT_FIGURE_KIND_CHOICE_H
 #define KFE_REPORT_FIGURE_KIND_CHOICE_H
 
 #include "report/figure/figure.h"
 
-enum { KFE_CHOICE_AXES = 6 };
+enum { KFE_CHOICE_AXES = 6, KFE_METRIC_PATH = 128 };
 
 /* A parameter of the grid. */
 typedef struct kfe_i_choice_axis {
@@ -13,6 +13,7 @@ typedef struct kfe_i_choice_axis {
     const char **words; /* the values tried, in the order of the grid */
     double *numbers;    /* the same as numbers; NaN: not a number */
     int64_t count;
+    const kfe_column *column;
     int is_number, is_log; /* all values are numbers; they span decades */
 } kfe_i_choice_axis;
 
@@ -21,9 +22,10 @@ typedef struct kfe_i_choice {
     int64_t count; /* settings; 0: nothing was chosen */
     int axis_count;
     kfe_i_choice_axis axes[KFE_CHOICE_AXES];
-    int32_t *codes;         /* count × axis_count: the value of each setting on each axis */
-    double *means, *errors; /* of the metric, and their standard errors */
-    double *rmsecv, *q2;    /* of regressions; NaN: not available */
+    int32_t *codes;             /* count × axis_count: the value of each setting on each axis */
+    double *means, *errors;     /* of the metric, and their standard errors */
+    double *rmsecv, *q2;        /* of regressions; NaN: not available */
+    char path[KFE_METRIC_PATH]; /* "metrics/NAME" */
     const char *metric;
 } kfe_i_choice;
 
@@ -31,10 +33,9 @@ typedef struct kfe_i_choice {
 kfe_status kfe_i_choice_read(kfe_context *ctx, const kfe_i_source *source, kfe_i_choice *out);
 void kfe_i_choice_free(kfe_i_choice *choice);
 
-/* A number of the JSON; NaN: there is none. */
-double kfe_i_json_number(const kfe_i_json_value *value);
-/* Finds the metric that the settings name in an object of metrics, or its first member; NULL: there is none. */
-const kfe_i_json_value *kfe_i_choice_metric(const kfe_i_source *source, const kfe_i_json_value *metrics);
+/* Finds the metric that the settings name, or the first one, among the means of a table: `path` is "metrics/NAME". Returns 0 if
+ * there is none. */
+int kfe_i_choice_metric(const kfe_i_source *source, const kfe_table *table, char path[KFE_METRIC_PATH]);
 /* Adds the column of an axis: numbers if all values are numbers and `numeric`, words otherwise. */
 kfe_status kfe_i_choice_column(const kfe_i_choice *choice, int axis, int numeric, kfe_i_figure *out,
                                int *column);

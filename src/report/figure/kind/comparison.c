@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "report/figure/kind/methods.h"
+#include "report/read.h"
 
 enum { MOST_GROUPS = 12 };
 #define LEAST_P 0.05
@@ -19,7 +20,8 @@ static int is_alike(const kfe_i_source *source, const kfe_i_methods *methods, in
 {
     for (int64_t i = first; i <= last; i++)
         for (int64_t j = i + 1; j <= last; j++)
-            if (!(kfe_i_methods_p(source, methods->items[i].label, methods->items[j].label) >= LEAST_P))
+            if (!(kfe_i_difference_p(source->results, methods->items[i].label, methods->items[j].label) >=
+                  LEAST_P))
                 return 0;
     return 1;
 }
@@ -59,7 +61,9 @@ static kfe_status add_ranks(const kfe_i_source *source, const kfe_i_methods *met
         ranks[i] = p[i] = group_of[i] = NAN;
         if (i < methods->count) {
             ranks[i] = methods->items[i].rank;
-            p[i] = i > 0 ? kfe_i_methods_p(source, methods->items[0].label, methods->items[i].label) : NAN;
+            p[i] = i > 0
+                       ? kfe_i_difference_p(source->results, methods->items[0].label, methods->items[i].label)
+                       : NAN;
             continue;
         }
         out->columns[0].codes[i] = (int32_t)((i - methods->count) % 2 ? groups[k].last : groups[k].first);

@@ -3,22 +3,20 @@
 #include "core/memory.h"
 #include "report/figure/kind/choice.h"
 
-static kfe_status add_labels(kfe_context *ctx, const kfe_i_json_value *pairs, const char *key,
-                             kfe_i_figure *out)
+static kfe_status add_labels(kfe_context *ctx, const kfe_table *pairs, const char *name, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     const char **words = NULL;
     int32_t *codes = NULL;
     int column = 0;
-    int64_t i = 0;
 
-    KFE_ALLOC(ctx, words, pairs->count);
-    for (const kfe_i_json_value *p = pairs->first; p; p = p->next, i++) {
-        const char *label = kfe_i_json_get_text(p, key);
+    KFE_ALLOC(ctx, words, pairs->rows);
+    for (int64_t i = 0; i < pairs->rows; i++) {
+        const char *label = kfe_i_result_word(pairs, name, i);
         words[i] = label ? label : "";
     }
-    KFE_TRY(kfe_i_figure_words(out, key, pairs->count, words, &column, &codes));
-    for (i = 0; i < pairs->count; i++)
+    KFE_TRY(kfe_i_figure_words(out, name, pairs->rows, words, &column, &codes));
+    for (int64_t i = 0; i < pairs->rows; i++)
         codes[i] = (int32_t)i;
 cleanup:
     kfe_i_free(ctx, words);
@@ -27,25 +25,23 @@ cleanup:
 
 static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
 {
-    static const char *const names[3] = {"a - b", "p, paired", "p, corrected"};
+    static const char *const names[3][2] = {
+        {"a - b", "difference"}, {"p, paired", "paired/p"}, {"p, corrected", "corrected/p"}};
     kfe_status status = KFE_OK;
-    const kfe_i_json_value *pairs = kfe_i_json_get(source->results, "differences");
-    const char *metric = kfe_i_json_get_text(source->results, "metric");
-    double *values[3] = {NULL, NULL, NULL};
+    const kfe_table *pairs = kfe_result_find(source->results, "differences");
+    const char *metric = kfe_result_text(source->results, "metric");
+    double *values = NULL;
     int column = 0;
-    int64_t i = 0;
 
-    if (!kfe_i_json_is(pairs, KFE_JSON_ARRAY) || pairs->count == 0)
+    if (!pairs || pairs->rows == 0)
         return KFE_OK;
-    kfe_i_figure_rows(out, pairs->count);
+    kfe_i_figure_rows(out, pairs->rows);
     KFE_TRY(add_labels(ctx, pairs, "a", out));
     KFE_TRY(add_labels(ctx, pairs, "b", out));
-    for (int k = 0; k < 3; k++)
-        KFE_TRY(kfe_i_figure_numbers(out, names[k], &column, &values[k]));
-    for (const kfe_i_json_value *p = pairs->first; p; p = p->next, i++) {
-        values[0][i] = kfe_i_json_number(kfe_i_json_get(p, "difference"));
-        values[1][i] = kfe_i_json_number(kfe_i_json_get(kfe_i_json_get(p, "paired"), "p"));
-        values[2][i] = kfe_i_json_number(kfe_i_json_get(kfe_i_json_get(p, "corrected"), "p"));
+    for (int k = 0; k < 3; k++) {
+        KFE_TRY(kfe_i_figure_numbers(out, names[k][0], &column, &values));
+        for (int64_t i = 0; i < pairs->rows; i++)
+            values[i] = kfe_i_result_at(pairs, names[k][1], i);
     }
     kfe_i_text_printf(
         &out->caption,

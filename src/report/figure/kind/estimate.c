@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figure `estimate`, a table: every metric over the test parts of a cross-validation or comparison, with the setting that was
  * chosen. */
-#include <math.h>
+#include <string.h>
 
 #include "core/memory.h"
-#include "report/figure/kind/choice.h"
+#include "report/figure/figure.h"
+#include "report/read.h"
 
 /* One metric of one method. */
 typedef struct line {
@@ -28,43 +29,37 @@ static void free_lines(lines *all)
 }
 
 /* "gamma=0.1, C=10" */
-static kfe_status write_setting(kfe_context *ctx, const kfe_i_json_value *best, char **out)
+static kfe_status write_setting(kfe_context *ctx, const kfe_table *table, int64_t row, char **out)
 {
     kfe_i_text text;
 
     kfe_i_text_init(&text, ctx);
     kfe_i_text_puts(&text, "");
-    for (const kfe_i_json_value *value = kfe_i_json_is(best, KFE_JSON_OBJECT) ? best->first : NULL; value;
-         value = value->next) {
-        const char *word = kfe_i_json_get_text(best, value->key);
-        kfe_i_text_printf(&text, "%s%s=%s", text.length ? ", " : "", value->key, word ? word : "");
-    }
+    kfe_i_result_put_group(table, "best", row, ", ", &text);
     return kfe_i_text_take(&text, out);
 }
 
-static kfe_status add_method(lines *all, const kfe_i_json_value *method, const char *label)
+/* The lines of one assessment, a row of the methods or of the facts. */
+static kfe_status add_method(lines *all, const kfe_table *splits, const kfe_table *table, int64_t row,
+                             const char *label)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_json_value *metrics = kfe_i_json_get(method, "metrics");
-    const kfe_i_json_value *splits = kfe_i_json_get(method, "splits");
-    const kfe_i_json_value *nested = kfe_i_json_get(method, "nested");
+    int64_t count = 0;
+    const kfe_column *metric;
 
-    if (!label || !kfe_i_json_is(metrics, KFE_JSON_OBJECT) || !kfe_i_json_is(splits, KFE_JSON_ARRAY))
-        return KFE_OK;
-    for (const kfe_i_json_value *m = metrics->first; m; m = m->next) {
+    (void)kfe_i_result_first(splits, row, &count);
+    for (int64_t m = 0; label && (metric = kfe_i_metric_column(splits, m)); m++) {
+        const kfe_i_estimate estimate = kfe_i_read_estimate(table, row, metric->name);
         KFE_GROW(all->ctx, all->items, all->capacity, all->count + 1);
         line *item = &all->items[all->count++];
-        *item = (line){label,
-                       m->key,
-                       kfe_i_json_number(kfe_i_json_get(m, "mean")),
-                       kfe_i_json_number(kfe_i_json_get(m, "standard_error")),
-                       kfe_i_json_number(kfe_i_json_get(m, "sd")),
-                       (double)splits->count,
+        *item = (line){label,         metric->name + strlen("metrics/"),
+                       estimate.mean, estimate.error,
+                       estimate.sd,   (double)count,
                        NULL};
-        KFE_TRY(write_setting(all->ctx, kfe_i_json_get(method, "best"), &item->setting));
+        KFE_TRY(write_setting(all->ctx, table, row, &item->setting));
         all->has_grid |= item->setting[0] != '\0';
     }
-    all->is_nested |= kfe_i_json_is(nested, KFE_JSON_TRUE);
+    all->is_nested |= kfe_i_result_at(table, "nested", row) > 0;
 cleanup:
     return status;
 }
@@ -72,12 +67,12 @@ cleanup:
 static kfe_status read_lines(const kfe_i_source *source, lines *all)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_json_value *methods = kfe_i_json_get(source->results, "methods");
+    const kfe_table *methods = kfe_result_find(source->results, "methods");
+    const kfe_table *table = methods ? methods : kfe_result_find(source->results, "facts");
 
-    if (!kfe_i_json_is(methods, KFE_JSON_ARRAY))
-        return add_method(all, source->results, kfe_i_json_get_text(source->results, "method"));
-    for (const kfe_i_json_value *m = methods->first; m; m = m->next)
-        KFE_TRY(add_method(all, m, kfe_i_json_get_text(m, "label")));
+    for (int64_t row = 0; table && row < table->rows; row++)
+        KFE_TRY(add_method(all, kfe_result_find(source->results, "splits"), table, row,
+                           kfe_i_result_word(table, methods ? "label" : "method", row)));
 cleanup:
     return status;
 }

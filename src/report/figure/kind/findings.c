@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the findings of a reproduction from its JSON; used by reproduction.c and reproduced_features.c. */
+/* Reads the findings of a reproduction from its result; used by reproduction.c and reproduced_features.c. */
 #include "report/figure/kind/findings.h"
 
 #include <string.h>
 
 #include "core/memory.h"
-#include "report/figure/kind/choice.h"
 
 void kfe_i_findings_free(kfe_i_findings *findings)
 {
@@ -29,24 +28,23 @@ static int32_t intern(kfe_i_findings *findings, int list, const char *name)
     return (int32_t)(*count)++;
 }
 
-static int read_finding(kfe_i_findings *out, const kfe_i_json_value *json)
+static int read_finding(kfe_i_findings *out, int64_t row)
 {
     static const char *const keys[KFE_FINDING_NAMES] = {"row", "column", "metric"};
     kfe_i_finding *item = &out->items[out->count];
 
     for (int k = 0; k < KFE_FINDING_NAMES; k++) {
-        const char *name = kfe_i_json_get_text(json, keys[k]);
+        const char *name = kfe_i_result_word(out->table, keys[k], row);
         if (!name)
             return 0;
         item->name[k] = intern(out, k, name);
     }
-    item->json = json;
     item->order = out->count;
-    item->point = kfe_i_json_number(out->over ? kfe_i_json_get(json, out->over) : NULL);
-    item->paper = kfe_i_json_number(kfe_i_json_get(json, "paper"));
-    item->paper_sd = kfe_i_json_number(kfe_i_json_get(json, "paper-sd"));
-    item->ours = kfe_i_json_number(kfe_i_json_get(json, "ours"));
-    item->sd = kfe_i_json_number(kfe_i_json_get(json, "sd"));
+    item->point = kfe_i_result_at(out->table, out->over ? out->over : "", row);
+    item->paper = kfe_i_result_at(out->table, "paper", row);
+    item->paper_sd = kfe_i_result_at(out->table, "paper-sd", row);
+    item->ours = kfe_i_result_at(out->table, "ours", row);
+    item->sd = kfe_i_result_at(out->table, "sd", row);
     out->count++;
     return 1;
 }
@@ -54,17 +52,18 @@ static int read_finding(kfe_i_findings *out, const kfe_i_json_value *json)
 kfe_status kfe_i_findings_read(kfe_context *ctx, const kfe_i_source *source, kfe_i_findings *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_json_value *results = kfe_i_json_get(source->results, "results");
+    const kfe_table *results = kfe_result_find(source->results, "results");
 
-    *out = (kfe_i_findings){.ctx = ctx, .over = kfe_i_json_get_text(source->results, "over")};
-    if (!kfe_i_json_is(results, KFE_JSON_ARRAY) || results->count == 0)
+    *out = (kfe_i_findings){.ctx = ctx, .table = results};
+    if (!results || results->rows == 0)
         return KFE_OK;
-    KFE_ALLOC(ctx, out->items, results->count);
+    out->over = kfe_result_text(source->results, "over");
+    KFE_ALLOC(ctx, out->items, results->rows);
     for (int k = 0; k < KFE_FINDING_NAMES; k++)
-        KFE_ALLOC(ctx, out->names[k], results->count);
-    for (const kfe_i_json_value *r = results->first; r; r = r->next)
-        if (!read_finding(out, r)) {
-            out->count = 0; /* not the JSON of a reproduction */
+        KFE_ALLOC(ctx, out->names[k], results->rows);
+    for (int64_t row = 0; row < results->rows; row++)
+        if (!read_finding(out, row)) {
+            out->count = 0; /* not a reproduction */
             break;
         }
 cleanup:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Read the numbers of a published table or figure beside ours from the JSON of `reproduce`. */
+/* Read the numbers of a published table or figure beside ours from the result of `reproduce`. */
 #ifndef KFE_REPORT_FIGURE_KIND_FINDINGS_H
 #define KFE_REPORT_FIGURE_KIND_FINDINGS_H
 
@@ -16,13 +16,13 @@ enum { KFE_FINDING_NAMES = 3 };
 /* One number of a row, a column and a metric; on a curve, at one point. NaN: not available. */
 typedef struct kfe_i_finding {
     int32_t name[KFE_FINDING_NAMES]; /* numbers in the lists of names */
-    int64_t order;                   /* in the JSON */
+    int64_t order;                   /* in the table */
     double point, paper, paper_sd, ours, sd;
-    const kfe_i_json_value *json;
 } kfe_i_finding;
 
 typedef struct kfe_i_findings {
     kfe_context *ctx;
+    const kfe_table *table;
     const char *over; /* the x-axis of a curve; NULL: a table */
     int64_t count;    /* 0: the results are not those of a reproduction */
     kfe_i_finding *items;

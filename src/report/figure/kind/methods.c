@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the methods of a comparison from its JSON; used by comparison.c and time.c. */
+/* Reads the methods of a comparison from its result; used by comparison.c and time.c. */
 #include "report/figure/kind/methods.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "report/figure/kind/choice.h"
+#include "report/read.h"
 
 void kfe_i_methods_free(kfe_i_methods *methods)
 {
@@ -24,41 +24,20 @@ static int compare_ranks(const void *a, const void *b)
     return (p->rank > q->rank) - (p->rank < q->rank);
 }
 
-static double value_on(const kfe_i_json_value *split, const char *metric)
-{
-    return split ? kfe_i_json_number(kfe_i_json_get(kfe_i_json_get(split, "metrics"), metric)) : NAN;
-}
-
-static int larger_is_better(const char *name)
-{
-    const kfe_i_metric *metric;
-
-    for (int i = 0; (metric = kfe_i_metric_at(i)); i++)
-        if (strcmp(metric->name, name) == 0)
-            return metric->larger_is_better;
-    return 1;
-}
-
 /* Ranks of one method, averaged over splits; equal values share the mean of their ranks. */
-static double mean_rank(const kfe_i_methods *methods, int64_t m)
+static double mean_rank(const kfe_i_methods *methods, const double *values, int64_t m)
 {
-    int larger = larger_is_better(methods->metric);
-    const kfe_i_json_value *splits[2];
+    int larger = kfe_i_larger_is_better(methods->metric);
     double sum = 0;
     int64_t count = 0;
 
-    for (int64_t s = 0; s < methods->items[m].splits->count; s++) {
+    for (int64_t s = 0; s < methods->items[m].splits; s++) {
         double rank = 1;
-        splits[0] = methods->items[m].splits->first;
-        for (int64_t k = 0; k < s && splits[0]; k++)
-            splits[0] = splits[0]->next;
-        double own = value_on(splits[0], methods->metric);
-        for (int64_t other = 0; other < methods->count; other++) {
-            splits[1] = methods->items[other].splits->first;
-            for (int64_t k = 0; k < s && splits[1]; k++)
-                splits[1] = splits[1]->next;
-            double value = value_on(splits[1], methods->metric);
-            if (other != m)
+        double own = values[methods->items[m].first_split + s];
+        for (int64_t k = 0; k < methods->count; k++) {
+            const kfe_i_compared_method *other = &methods->items[k];
+            double value = s < other->splits ? values[other->first_split + s] : (double)NAN;
+            if (k != m)
                 rank += value == own ? 0.5 : (larger ? value > own : value < own) ? 1 : 0;
         }
         if (isfinite(own)) {
@@ -69,13 +48,13 @@ static double mean_rank(const kfe_i_methods *methods, int64_t m)
     return count > 0 ? sum / (double)count : NAN;
 }
 
-static double mean_seconds(const kfe_i_json_value *splits)
+static double mean_seconds(const kfe_table *splits, const kfe_i_compared_method *item)
 {
     double sum = 0;
     int64_t count = 0;
 
-    for (const kfe_i_json_value *s = splits->first; s; s = s->next) {
-        double seconds = kfe_i_json_number(kfe_i_json_get(s, "seconds"));
+    for (int64_t s = 0; s < item->splits; s++) {
+        double seconds = kfe_i_result_at(splits, "seconds", item->first_split + s);
         if (!isfinite(seconds))
             continue;
         sum += seconds;
@@ -84,57 +63,40 @@ static double mean_seconds(const kfe_i_json_value *splits)
     return count > 0 ? sum / (double)count : NAN;
 }
 
-static int read_method(kfe_i_methods *out, const kfe_i_source *source, const kfe_i_json_value *m)
-{
-    kfe_i_compared_method *item = &out->items[out->count];
-    const kfe_i_json_value *metric = kfe_i_choice_metric(source, kfe_i_json_get(m, "metrics"));
-
-    item->label = kfe_i_json_get_text(m, "label");
-    item->splits = kfe_i_json_get(m, "splits");
-    if (!item->label || !metric || !kfe_i_json_is(item->splits, KFE_JSON_ARRAY))
-        return 0;
-    out->metric = metric->key;
-    item->mean = kfe_i_json_number(kfe_i_json_get(metric, "mean"));
-    item->error = kfe_i_json_number(kfe_i_json_get(metric, "standard_error"));
-    item->seconds = mean_seconds(item->splits);
-    out->count++;
-    return 1;
-}
-
 kfe_status kfe_i_methods_read(kfe_context *ctx, const kfe_i_source *source, kfe_i_methods *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_json_value *methods = kfe_i_json_get(source->results, "methods");
+    const kfe_table *methods = kfe_result_find(source->results, "methods");
+    const kfe_table *splits = kfe_result_find(source->results, "splits");
+    const kfe_column *metric;
 
     *out = (kfe_i_methods){.ctx = ctx};
-    if (!kfe_i_json_is(methods, KFE_JSON_ARRAY) || methods->count == 0)
+    if (!methods || methods->rows == 0 || !kfe_i_choice_metric(source, methods, out->path))
         return KFE_OK;
-    KFE_ALLOC_ZERO(ctx, out->items, methods->count);
-    for (const kfe_i_json_value *m = methods->first; m; m = m->next)
-        if (!read_method(out, source, m)) {
+    out->metric = out->path + 8;
+    metric = kfe_table_find(splits, out->path);
+    if (!metric || !metric->numbers)
+        return KFE_OK;
+    KFE_ALLOC_ZERO(ctx, out->items, methods->rows);
+    for (int64_t m = 0; m < methods->rows; m++) {
+        kfe_i_compared_method *item = &out->items[m];
+        const kfe_i_estimate estimate = kfe_i_read_estimate(methods, m, out->path);
+        item->label = kfe_i_result_word(methods, "label", m);
+        item->first_split = kfe_i_result_first(splits, m, &item->splits);
+        if (!item->label || item->splits == 0) {
             out->count = 0;
             return KFE_OK;
         }
+        item->mean = estimate.mean;
+        item->error = estimate.error;
+        item->seconds = mean_seconds(splits, item);
+        out->count++;
+    }
     for (int64_t i = 0; i < out->count; i++)
-        out->items[i].rank = mean_rank(out, i);
+        out->items[i].rank = mean_rank(out, metric->numbers, i);
     qsort(out->items, (size_t)out->count, sizeof *out->items, compare_ranks);
 cleanup:
     return status;
-}
-
-double kfe_i_methods_p(const kfe_i_source *source, const char *a, const char *b)
-{
-    const kfe_i_json_value *pairs = kfe_i_json_get(source->results, "differences");
-
-    for (const kfe_i_json_value *p = pairs ? pairs->first : NULL; p; p = p->next) {
-        const char *first = kfe_i_json_get_text(p, "a");
-        const char *second = kfe_i_json_get_text(p, "b");
-        if (first && second &&
-            ((strcmp(first, a) == 0 && strcmp(second, b) == 0) ||
-             (strcmp(first, b) == 0 && strcmp(second, a) == 0)))
-            return kfe_i_json_number(kfe_i_json_get(kfe_i_json_get(p, "corrected"), "p"));
-    }
-    return NAN;
 }
 
 kfe_status kfe_i_methods_columns(const kfe_i_methods *methods, kfe_i_figure *out)

@@ -4,28 +4,36 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
-#include "report/figure/kind/choice.h"
 #include "report/figure/kind/findings.h"
 
 enum { MOST_PANELS = 12 };
 
-/* The points of one cell in the JSON: features as lists of numbers, one per feature, and the class of each. */
+/* The points of one cell: features as lists of numbers, one per feature, and the class of each. */
 typedef struct cell {
     const kfe_i_finding *finding;
-    const kfe_i_json_value *x, *y, *classes;
+    int64_t count;
+    const double *x, *y, *classes;
 } cell;
 
-static int read_cell(const kfe_i_finding *finding, cell *out)
+/* The list of that name which belongs to a row of the results; NULL: there is none. */
+static const double *list_of(const kfe_result *results, const char *name, int64_t row, int64_t *count)
 {
-    const kfe_i_json_value *points = kfe_i_json_get(finding->json, "points");
+    const kfe_table *table = kfe_result_find(results, name);
+    int64_t first = kfe_i_result_first(table, row, count);
+    const kfe_column *c = kfe_table_column(table, 0);
 
-    *out = (cell){.finding = finding,
-                  .x = kfe_i_json_get(points, "x"),
-                  .y = kfe_i_json_get(points, "y"),
-                  .classes = kfe_i_json_get(points, "classes")};
-    return kfe_i_json_is(out->x, KFE_JSON_ARRAY) && kfe_i_json_is(out->y, KFE_JSON_ARRAY) &&
-           kfe_i_json_is(out->classes, KFE_JSON_ARRAY) && out->x->count > 0 &&
-           out->x->count == out->y->count && out->x->count == out->classes->count;
+    return c && c->numbers && *count > 0 ? c->numbers + first : NULL;
+}
+
+static int read_cell(const kfe_result *results, const kfe_i_finding *finding, cell *out)
+{
+    int64_t counts[2] = {0, 0};
+
+    *out = (cell){.finding = finding};
+    out->x = list_of(results, "points/x", finding->order, &out->count);
+    out->y = list_of(results, "points/y", finding->order, &counts[0]);
+    out->classes = list_of(results, "points/classes", finding->order, &counts[1]);
+    return out->x && out->y && out->classes && counts[0] == out->count && counts[1] == out->count;
 }
 
 typedef struct point {
@@ -47,17 +55,13 @@ static int compare_points(const void *a, const void *b)
 static kfe_status read_points(kfe_context *ctx, const cell *c, point **out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_json_value *x = c->x->first;
-    const kfe_i_json_value *y = c->y->first;
-    const kfe_i_json_value *g = c->classes->first;
 
-    KFE_ALLOC(ctx, *out, c->x->count);
-    for (int64_t i = 0; i < c->x->count; i++, x = x->next, y = y->next, g = g->next) {
-        double number = kfe_i_json_number(g);
-        int32_t code = number >= 0 && number < 1e9 ? (int32_t)number : 0;
-        (*out)[i] = (point){kfe_i_json_number(x), kfe_i_json_number(y), code, i};
+    KFE_ALLOC(ctx, *out, c->count);
+    for (int64_t i = 0; i < c->count; i++) {
+        int32_t code = c->classes[i] >= 0 && c->classes[i] < 1e9 ? (int32_t)c->classes[i] : 0;
+        (*out)[i] = (point){c->x[i], c->y[i], code, i};
     }
-    qsort(*out, (size_t)c->x->count, sizeof **out, compare_points);
+    qsort(*out, (size_t)c->count, sizeof **out, compare_points);
 cleanup:
     return status;
 }
@@ -74,7 +78,7 @@ static kfe_status add_cell(kfe_context *ctx, const kfe_i_findings *f, const cell
 {
     kfe_status status = KFE_OK;
     point *points = NULL;
-    int64_t count = c->x->count;
+    int64_t count = c->count;
     kfe_i_text title;
 
     kfe_i_text_init(&title, ctx);
@@ -125,7 +129,7 @@ static kfe_status begin_table(kfe_context *ctx, const kfe_i_findings *f, int64_t
                           f->names[KFE_FINDING_COLUMN][name[KFE_FINDING_COLUMN]]);
         KFE_TRY(texts[k].status);
         names[k] = texts[k].bytes;
-        rows += cells[k].x->count;
+        rows += cells[k].count;
     }
     kfe_i_figure_rows(out, rows);
     KFE_TRY(kfe_i_figure_words(out, "panel", count, names, &column, &t->cells));
@@ -148,7 +152,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
 
     KFE_TRY(kfe_i_findings_read(ctx, source, &f));
     for (int64_t i = 0; i < f.count && count < MOST_PANELS; i++)
-        count += read_cell(&f.items[i], &cells[count]);
+        count += read_cell(source->results, &f.items[i], &cells[count]);
     if (count == 0)
         goto cleanup;
     KFE_TRY(begin_table(ctx, &f, count, cells, &t, out));

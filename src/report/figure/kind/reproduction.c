@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "core/memory.h"
-#include "report/figure/kind/choice.h"
 #include "report/figure/kind/findings.h"
 
 enum { MOST_PANELS = 6 };
@@ -67,11 +66,11 @@ cleanup:
 }
 
 /* One of the numbers of a finding. */
-static double number_of(const kfe_i_finding *item, int which)
+static double number_of(const kfe_i_findings *f, const kfe_i_finding *item, int which)
 {
-    const double numbers[NUMBERS] = {
-        item->point, item->paper, item->paper_sd,
-        item->ours,  item->sd,    kfe_i_json_number(kfe_i_json_get(item->json, "difference"))};
+    const double numbers[NUMBERS] = {item->point,    item->paper,
+                                     item->paper_sd, item->ours,
+                                     item->sd,       kfe_i_result_at(f->table, "difference", item->order)};
 
     return numbers[which];
 }
@@ -79,7 +78,7 @@ static double number_of(const kfe_i_finding *item, int which)
 static int is_known(const kfe_i_findings *f, int which)
 {
     for (int64_t i = 0; i < f->count; i++)
-        if (isfinite(number_of(&f->items[i], which)))
+        if (isfinite(number_of(f, &f->items[i], which)))
             return 1;
     return 0;
 }
@@ -97,7 +96,7 @@ static kfe_status add_numbers(const kfe_i_findings *f, kfe_i_figure *out, int *c
             continue;
         KFE_TRY(kfe_i_figure_numbers(out, titles[k], &columns[k], &values));
         for (int64_t i = 0; i < f->count; i++)
-            values[i] = number_of(&f->items[i], k);
+            values[i] = number_of(f, &f->items[i], k);
     }
 cleanup:
     return status;
@@ -116,7 +115,7 @@ static kfe_status add_remarks(kfe_context *ctx, const kfe_i_findings *f, kfe_i_f
     for (int k = 0; k < 2; k++) {
         int64_t found = 0;
         for (int64_t i = 0; i < f->count; i++) {
-            words[i] = kfe_i_json_get_text(f->items[i].json, keys[k]);
+            words[i] = kfe_i_result_word(f->table, keys[k], f->items[i].order);
             found += words[i] != NULL;
             words[i] = words[i] ? words[i] : "";
         }

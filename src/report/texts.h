@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Write the text of each kind of result (kfe_result_report). Each function reads the result only, so that saved results have the same
+ * text. */
+#ifndef KFE_REPORT_TEXTS_H
+#define KFE_REPORT_TEXTS_H
+
+#include "result/result.h"
+
+kfe_status kfe_i_outcome_text(const kfe_result *result, kfe_i_text *text);
+kfe_status kfe_i_measures_text(const kfe_result *result, kfe_i_text *text);
+kfe_status kfe_i_assessment_text(const kfe_result *result, kfe_i_text *text);
+kfe_status kfe_i_comparison_text(const kfe_result *result, kfe_i_text *text);
+kfe_status kfe_i_tuning_text(const kfe_result *result, kfe_i_text *text);
+kfe_status kfe_i_explanation_text(const kfe_result *result, kfe_i_text *text);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a result from JSON (kfe_result_parse): the inverse of json.c, for results that were saved. */
+#include <string.h>
+
+#include "core/json/json_read.h"
+#include "core/memory.h"
+#include "result/result.h"
+
+/* Columns of a table; every one has a value for every row. */
+enum { MOST_COLUMNS = 4096 };
+
+static void put_scalar(kfe_i_result_table *t, const char *group, const char *name, const kfe_i_json_value *v)
+{
+    if (v->type == KFE_JSON_TEXT)
+        kfe_i_put_text(t, group, name, v->text);
+    else if (v->type == KFE_JSON_INTEGER)
+        kfe_i_put_count(t, group, name, v->integer);
+    else if (v->type == KFE_JSON_REAL)
+        kfe_i_put_real(t, group, name, v->real);
+    else if (v->type == KFE_JSON_TRUE || v->type == KFE_JSON_FALSE)
+        kfe_i_put_flag(t, group, name, v->type == KFE_JSON_TRUE);
+    else
+        kfe_i_put_nothing(t, group, name);
+    if (t && t->shown.cols > MOST_COLUMNS && t->result->status == KFE_OK)
+        t->result->status = kfe_i_fail(t->result->ctx, KFE_EINPUT,
+                                       "the results have rows with more than %d names", MOST_COLUMNS);
+}
+
+static void put_object(kfe_i_result_table *t, const char *group, const kfe_i_json_value *object);
+
+static void put_array(kfe_i_result_table *t, const char *group, const char *name,
+                      const kfe_i_json_value *array)
+{
+    int is_list = array->first && array->first->type != KFE_JSON_OBJECT;
+    kfe_i_result_table *child = kfe_i_result_add(t, group, name, is_list);
+    char number[32];
+
+    for (const kfe_i_json_value *item = array->first; item && child; item = item->next) {
+        int64_t k = 0;
+        kfe_i_result_row(child);
+        if (item->type == KFE_JSON_OBJECT)
+            put_object(child, NULL, item);
+        else if (item->type != KFE_JSON_ARRAY)
+            put_scalar(child, NULL, "value", item);
+        for (const kfe_i_json_value *v = item->type == KFE_JSON_ARRAY ? item->first : NULL; v; v = v->next) {
+            kfe_i_snprintf(number, sizeof number, "%lld", (long long)++k);
+            put_scalar(child, NULL, number, v);
+        }
+    }
+}
+
+static void put_object(kfe_i_result_table *t, const char *group, const kfe_i_json_value *object)
+{
+    for (const kfe_i_json_value *v = object->first; v && t && t->result->status == KFE_OK; v = v->next) {
+        if (v->type == KFE_JSON_ARRAY) {
+            put_array(t, group, v->key, v);
+        } else if (v->type == KFE_JSON_OBJECT) {
+            kfe_i_text path;
+            kfe_i_put_group(t, group, v->key);
+            kfe_i_text_init(&path, t->result->ctx);
+            kfe_i_text_printf(&path, "%s%s%s", group ? group : "", group ? "/" : "", v->key);
+            if (path.status == KFE_OK)
+                put_object(t, path.bytes, v);
+            else
+                t->result->status = path.status;
+            kfe_i_text_free(&path);
+        } else {
+            put_scalar(t, group, v->key, v);
+        }
+    }
+}
+
+kfe_status kfe_result_parse(kfe_context *ctx, const char *json, kfe_result **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_json_tree tree = {0};
+    kfe_result *result = NULL;
+
+    *out = NULL;
+    status = kfe_i_json_read(ctx, json, strlen(json), &tree);
+    if (status == KFE_EINPUT)
+        KFE_FAIL(ctx, KFE_EINPUT, "the results are not JSON: %s at byte %lld", tree.reason,
+                 (long long)tree.position + 1);
+    KFE_TRY(status);
+    KFE_TRY(kfe_i_result_new(ctx, &result));
+    if (kfe_i_json_is(tree.root, KFE_JSON_ARRAY))
+        put_array(kfe_i_result_facts(result), NULL, "measures", tree.root); /* what kfe_measure found */
+    else
+        put_object(kfe_i_result_facts(result), NULL, tree.root);
+    status = kfe_i_result_finish(result, out);
+cleanup:
+    kfe_i_json_tree_free(&tree);
+    return status;
+}
