@@ -12,8 +12,8 @@
 typedef struct rep_path {
     int tried; /* values are NULL after that: the fit failed */
     int64_t splits, length;
-    double
-        *values; /* splits × length, for 1, 2, … features, iterations or points; NaN: the model has fewer */
+    /* splits × length, for 1, 2, … features, iterations or points; NaN: the model has fewer */
+    double *values;
 } rep_path;
 
 /*

@@ -6,10 +6,9 @@
 #include "kfe.h"
 
 typedef struct rep_separation {
-    double
-        neighbour_accuracy; /* share of rows whose nearest other row (the first of equally near ones) has the
-                             * same class */
-    double scatter_ratio;   /* trace of the between-class scatter over that of the within-class scatter */
+    /* Share of rows whose nearest other row (the first of equally near ones) has the same class. */
+    double neighbour_accuracy;
+    double scatter_ratio; /* trace of the between-class scatter over that of the within-class scatter */
 } rep_separation;
 
 /* Row i of the features belongs to row i of the data, which has classes. NaN: the accuracy with one row, the ratio

@@ -17,11 +17,11 @@ struct kfe_accumulator {
     int sparse;         /* all rows so far were in csr tables */
     char **class_names; /* sums.classes of them, in the order of data/target/classes.h */
     kfe_i_table sample; /* summed columns of some rows of the start, for ridge=auto; no rows: none */
-    const kfe_data *
-        centres; /* while it starts: rows that a method makes synthetic points of; NULL: those of the start */
+    /* Before the first sum: rows from which a method makes synthetic points; NULL: the rows of the start. */
+    const kfe_data *centres;
     int keeps_rows; /* the rows are kept beside (pursue.h), and the map's landmarks are replaced by what the method picks */
-    const kfe_i_solution *
-        solved; /* while it finishes: the map's features are those of this solution; NULL: the method is run */
+    /* At the end: the features of the map are those of this solution; NULL: the method is run. */
+    const kfe_i_solution *solved;
     kfe_i_target sample_target; /* its classes are those of the sums; without names */
     kfe_accumulator *counts; /* class-weight=balanced: the classes of all rows (weigh.h); NULL: not known */
 };

@@ -7,8 +7,8 @@
 #include "accumulate/row_store.h"
 
 typedef struct kfe_i_kept_rows {
-    kfe_accumulator
-        *sums; /* its map scales the rows; the sums are those of the features, in the end; borrowed */
+    /* Its map scales the rows; at the end it holds the sums of the features. Borrowed. */
+    kfe_accumulator *sums;
     kfe_i_row_store store;
     kfe_i_target target; /* of the rows kept; its classes are those of the sums */
     int64_t code_capacity, value_capacity, weight_capacity;

@@ -20,8 +20,8 @@ struct kfe_i_gram {
     void *state;
     struct kfe_i_workspace *work; /* for one call at a time */
     int pinned;                   /* the user asked for this form: never replace it */
-    double
-        epsilon; /* relative rounding error of an entry: DBL_EPSILON, or FLT_EPSILON where entries are kept in single precision */
+    /* Relative rounding error of an entry: DBL_EPSILON, or FLT_EPSILON if entries are kept in single precision. */
+    double epsilon;
     const struct kfe_i_way *const *ways; /* to solve systems (solve/ways.h); NULL: those of one process */
     int processes; /* that divide its work, and all call it together; 1: this process needs no other */
     /* Square roots s of the weights of the examples: the operator is diag(s)·K·diag(s), and s takes the place of the vector of ones
@@ -194,8 +194,8 @@ kfe_status kfe_i_gram_squared_norm(const kfe_i_gram *gram, double *out);
 typedef struct kfe_i_kept {
     const kfe_i_gram *gram;  /* use this one */
     const kfe_i_gram *exact; /* the same; the original, if `gram` has lost digits to single precision */
-    const double *
-        rows; /* whole rows of the matrix, `stride` apart, if the caller asked for them and they are in memory */
+    /* Whole rows of the matrix, `stride` apart, if the caller asked for them and they are in memory. */
+    const double *rows;
     int64_t stride;
     kfe_i_gram *stored; /* the copy; NULL: `gram` is the original */
 } kfe_i_kept;

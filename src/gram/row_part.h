@@ -14,8 +14,8 @@ struct kfe_i_row_part {
     kfe_context *ctx;
     int64_t rows;  /* of this process; without any there is one, at which all kernel values are zero */
     int64_t total; /* rows of all processes */
-    int64_t
-        first; /* the number of this process's first row, which the others follow; -1: they are scattered */
+    /* The number of this process's first row, if its rows are consecutive; -1: they are scattered. */
+    int64_t first;
     /* Tiles of all rows can be evaluated (column_slabs.h) with this kernel, on these points; NULL: only columns can. */
     const kfe_i_kernel *kernel;
     const kfe_i_points *points;

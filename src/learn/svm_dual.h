@@ -24,8 +24,8 @@ typedef struct kfe_i_svm_targets {
 } kfe_i_svm_targets;
 
 typedef struct kfe_i_svm_certificate {
-    double
-        violation; /* of the optimality conditions: m(α) − M(α) of Fan, Chen & Lin (2005); 0 or less: none */
+    /* By how much the optimality conditions are violated: m(α) − M(α) of Fan, Chen & Lin (2005); 0 or less: not at all. */
+    double violation;
     double objective; /* primal cost */
     double gap;       /* primal cost minus dual value */
 } kfe_i_svm_certificate;

@@ -48,8 +48,8 @@ typedef struct kfe_i_solution {
     kfe_i_solution_kind kind;
     int64_t rows, dim;
     double *coefficients; /* rows × dim */
-    int64_t *
-        index; /* dual, local: the example of each row; NULL: row i is example i. Views: of each row of a block */
+    /* dual, local: the example of each row; NULL: row i is example i. Views: one entry per row of a block. */
+    int64_t *index;
     double *offset;      /* dim, subtracted from the features; NULL: zero */
     kfe_i_table *points; /* synthetic ones, a table per view */
     int point_views;

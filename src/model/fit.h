@@ -25,8 +25,8 @@ typedef struct kfe_i_fit {
     /* Over the features of the rows, if landmarks were added up; no rows: not known. */
     kfe_i_sums feature_sums;
     kfe_spec *own_spec; /* with the number of features that was chosen; NULL: none was */
-    double *
-        dim_errors; /* dim_error_count: the share of variance unexplained by 1, 2, … features, by cross-validation */
+    /* dim_error_count: the share of variance that 1, 2, … features leave unexplained, by cross-validation. */
+    double *dim_errors;
     int64_t dim_error_count;
     int keeps_units; /* given: scale=auto is known to leave the columns as they are */
 } kfe_i_fit;

@@ -47,8 +47,8 @@ typedef struct kfe_i_origin {
 /* The part of the spec that a fit changes, as it was given: refit.c makes the spec again from it. */
 typedef struct kfe_i_given_spec {
     char *options; /* of kfe_i_fit_params, "key=value,..."; NULL: not known, in older files */
-    kfe_i_kernel_list
-        kernels; /* bound to views, before names such as `scale` are resolved; empty: none given */
+    /* Bound to views, before names such as `scale` are resolved; empty: none were given. */
+    kfe_i_kernel_list kernels;
 } kfe_i_given_spec;
 
 /* What a model was fitted to predict. */
@@ -80,8 +80,8 @@ struct kfe_model {
     kfe_i_projector projector; /* linear: coefficients are on columns of the one view; kernels: none */
     kfe_i_kernel_list kernels;
     int64_t rows, dim;
-    double *
-        coefficients; /* rows × dim; views: such a block for each view, one under the other; NULL for the identity */
+    /* rows × dim; with several views, one such block per view, one below the other; NULL: the identity. */
+    double *coefficients;
     double *offset;         /* dim; NULL: zero */
     int64_t *support_index; /* training row of each support example; NULL if they are synthetic or linear */
     kfe_i_local *local;     /* localized projectors; `rows` is then the number of support examples */

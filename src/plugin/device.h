@@ -119,8 +119,8 @@ typedef struct kfe_device_svms {
     int bias;
     int64_t targets, problems, classes;
     const int32_t *codes; /* of each row: its class; NULL: y are real */
-    const signed char
-        *sides;           /* targets × classes: y of the rows of a class, 0: they are not in the problem */
+    /* targets × classes: y of the rows of a class; 0: they are not in the problem. */
+    const signed char *sides;
     const double *values; /* targets × rows: real y */
     double epsilon;
     const int64_t *target; /* of each problem: its y */

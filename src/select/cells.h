@@ -19,8 +19,8 @@ typedef struct kfe_i_cells {
     kfe_context *ctx;
     int64_t splits, settings, metrics;
     double *values; /* splits × settings × metrics; NaN: not defined, not wanted or failed */
-    double
-        *variances; /* splits × settings × metrics: of what one row contributes (metric.h); NaN: not known */
+    /* splits × settings × metrics: the variance of what one row contributes (metric.h); NaN: not known. */
+    double *variances;
     double *support_vectors; /* splits × settings: examples that the learner rests on; NaN: not applicable */
     double *seconds;         /* splits × settings: fitting and measuring; NaN: not wanted */
     int32_t *failure_of;     /* splits × settings: index of the failure; -1: none */

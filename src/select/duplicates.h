@@ -9,8 +9,8 @@
 typedef struct kfe_i_duplicates {
     kfe_context *ctx;
     int64_t *first; /* of each setting: the first that is the same; NULL: no two are the same */
-    unsigned char
-        *wanted; /* splits × settings: `wanted` of the sweep, with duplicates replaced by the first */
+    /* splits × settings: `wanted` of the sweep, with duplicates replaced by the first. */
+    unsigned char *wanted;
 } kfe_i_duplicates;
 
 /* `wanted` is that of kfe_i_sweep. Free it also after a failure. */

@@ -71,8 +71,8 @@ typedef struct kfe_i_trial {
     int64_t positive;               /* class looked for; see kfe_i_outcome */
     const kfe_i_metric *const *metrics;
     int64_t metric_count;
-    const kfe_spec
-        *calibrated; /* the whole setting, to be fitted for its probabilities; NULL: not asked for */
+    /* The whole setting, to be fitted for its probabilities; NULL: not asked for. */
+    const kfe_spec *calibrated;
 } kfe_i_trial;
 
 /* Trains `count` settings of a learner on the first `dim` features of the training rows at once, where a device does that; out[s].outputs

@@ -18,8 +18,8 @@
 /* Begin with zeros. */
 typedef struct kfe_i_landmark_sums {
     kfe_context *ctx;
-    kfe_i_table
-        factor; /* F; rows of the data that the group does not use are zero. Without columns: not made */
+    /* F; rows of the data that the group does not use are zero. Not yet made: no columns. */
+    kfe_i_table factor;
     int64_t *landmarks; /* factor.cols rows of the data, in the order of their choice */
     int64_t asked;
     double *lower;       /* L, one row per landmark */

@@ -7,8 +7,8 @@
 
 typedef struct kfe_i_test_result {
     double mean_difference;
-    double
-        statistic; /* Student's t; ±infinity if all differences are equal but not zero, 0 if all are zero */
+    /* Student's t; ±infinity if all differences are equal but not zero, 0 if all are zero. */
+    double statistic;
     double degrees;
     double p; /* two-sided; NaN with fewer than two pairs */
 } kfe_i_test_result;

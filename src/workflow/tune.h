@@ -82,8 +82,8 @@ typedef struct kfe_i_tune {
     int given_kernel;    /* the data is a kernel matrix */
     int held_out;        /* the outer part is one that is held out; else folds */
     int64_t searchers;
-    int64_t
-        *fold_begin; /* searchers + 1: the inner folds of each, at most KFE_TUNE_FOLDS, among those of all */
+    /* searchers + 1: where the inner folds of each searcher begin among all inner folds; each has at most KFE_TUNE_FOLDS. */
+    int64_t *fold_begin;
     kfe_i_entry *entries;
     int64_t entry_count, entry_capacity;
     kfe_i_winner *winners;    /* one per searcher; the first is that of the model */

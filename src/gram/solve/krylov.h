@@ -46,8 +46,8 @@ typedef struct kfe_i_krylov {
 typedef struct kfe_i_ritz_error {
     double residual; /* the largest of the k wanted pairs, from W */
     double doubt;    /* what errors of W are likely to add to it */
-    double
-        bound; /* what they can add: ε was measured with random vectors, and others may have √n times that error */
+    /* What they can add at most: ε was measured with random vectors, and others may have √n times that error. */
+    double bound;
     double norm; /* a bound of ‖G‖ from below */
 } kfe_i_ritz_error;
 

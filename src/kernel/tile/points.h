@@ -8,8 +8,8 @@
 typedef struct kfe_i_points {
     kfe_context *ctx;
     kfe_i_table source; /* as it was given; borrowed, or owned by what kfe_i_points_gather made */
-    kfe_i_table
-        table; /* the source, or an owned copy with the centre subtracted; in single precision always the source */
+    /* The source, or an owned copy with the centre subtracted; in single precision always the source. */
+    kfe_i_table table;
     double *centre; /* the column means; NULL where nothing is subtracted */
     double *norms;  /* ⟨x, x⟩ per row for DOT, DISTANCE and STRING */
     float *narrow;  /* the table in single precision, rows × cols, if tiles are to use it */

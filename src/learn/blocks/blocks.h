@@ -21,8 +21,8 @@ typedef struct kfe_i_svm_dual {
     double upper[2];       /* the largest |β| of β ≥ 0 and of β ≤ 0 */
     const double *weights; /* count: factors of `upper`; NULL: ones */
     /* the answer */
-    double *
-        beta; /* count; also the start: zeros for a cold one. A start outside of the constraints is moved inside. */
+    /* count; also the start: zeros for a cold one. A start that violates the constraints is moved inside. */
+    double *beta;
     double *values; /* count: Gβ, recomputed in double precision at the end */
     double offset;
     double violation; /* largest violation of the optimality conditions, from these values */

@@ -30,8 +30,8 @@ typedef struct kfe_i_smo_options {
     int64_t max_iterations; /* 0: LIBSVM's rule, max(10⁷, 100n) */
     int shrinking;
     int newton; /* Newton steps from the start (smo_newton.c), for kernels of few dimensions; others get them if pairs take long */
-    const char
-        *who; /* whose SVM it is, for a warning when the solver does not converge; NULL: the caller warns */
+    /* Whose SVM it is, for a warning if the solver does not converge; NULL: the caller warns. */
+    const char *who;
 } kfe_i_smo_options;
 
 typedef struct kfe_i_smo_result {

@@ -23,8 +23,8 @@ typedef struct kfe_i_latent {
     int64_t size;   /* coefficients per target: the intercept and one per feature */
     double *y, *f;  /* targets × n; real targets are centred and over the deflation's unit */
     double *shifts; /* per target: the mean of a real target, 0 for classes */
-    double *
-        coefficients; /* targets × size, on 1/√n (or the sum of weights for n) and on the orthonormal features */
+    /* targets × size: on the intercept, 1/√n (n: the sum of weights, if there are any), and on the orthonormal features. */
+    double *coefficients;
     double *widths;   /* per target: the mean distance from its mean */
     double *gradient; /* n × targets: negative, orthogonal to the features */
     double *losses;   /* after each feature: mean over examples, summed over targets */
@@ -58,8 +58,8 @@ kfe_status kfe_i_latent_fit_sums(kfe_context *ctx, const kfe_i_fit_source *sourc
 /* The ridge added to a loss and to its curvature. */
 typedef struct kfe_i_latent_ridge {
     double ridge; /* ridge/2·‖coefficients‖² is part of the loss */
-    double
-        solvable; /* share of the largest curvature that is added to all, so that the step can be solved for */
+    /* Share of the largest curvature that is added to every curvature, so that the step can be computed. */
+    double solvable;
 } kfe_i_latent_ridge;
 
 /* out (n) = predictions of these coefficients, on the intercept and the features so far. */

@@ -54,8 +54,8 @@ typedef struct kfe_i_distance_fit {
     double *steep;           /* those of the regression whose gradients are taken; NULL: it is the same */
     double *mean;            /* columns */
     double ridge;
-    double
-        residual; /* relative, of the linear system; with landmarks the relative error of the fitted values */
+    /* Relative residual of the linear system; with landmarks, the relative error of the fitted values. */
+    double residual;
     kfe_i_loo_choice choice;          /* rows 0: the ridge was given */
     int64_t landmarks, landmark_rank; /* landmarks 0: none */
     double trace_left;

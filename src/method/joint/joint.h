@@ -72,8 +72,8 @@ typedef struct kfe_i_joint_method {
     kfe_status (*solve)(void *user, kfe_i_onevsrest *svms, double tolerance, kfe_i_joint_certificate *out);
     void (*keep)(void *user); /* the features found last are the best so far; NULL: nothing to do */
     void *user;
-    const double
-        *roots; /* as in kfe_i_fit_source: A, B, T and K are in the coordinates of the weighted operator */
+    /* As in kfe_i_fit_source: A, B, T and K are in the coordinates of the weighted operator. */
+    const double *roots;
     double rounding; /* size of a λ that is zero but for rounding, for A of unit norm */
 } kfe_i_joint_method;
 

@@ -13,10 +13,10 @@ typedef struct kfe_i_bank {
     kfe_i_kept *kept;     /* the raw ones, with their rows if these fit in memory */
     kfe_i_gram **centred; /* NULL: the raw ones are centred already */
     kfe_i_table *tables;  /* of kernels whose matrices are maps of shared values */
-    kfe_i_gram *
-        *plain;     /* without the weights of the examples, inside the raw ones; NULL: there are no weights */
-    int reserved;   /* matrices of the caller */
-    double *traces; /* 0: the kernel is constant on the data and gets no weight */
+    /* The operators inside `raw`, without the weights of the examples; NULL: there are no weights. */
+    kfe_i_gram **plain;
+    int reserved;    /* matrices of the caller */
+    double *traces;  /* 0: the kernel is constant on the data and gets no weight */
     double rounding; /* size of an eigenvalue of a Gᵢ that is zero but for rounding */
     double *means;   /* n: row means, while kernels are summed */
 } kfe_i_bank;

@@ -47,8 +47,8 @@ typedef struct kfe_i_loo_problem {
     const kfe_i_gram *gram; /* of the kernel itself */
     const double *points; /* NULL, or rows z of a map whose products zᵀz' are the kernel: gram->size × rank */
     int64_t rank;
-    const kfe_i_row_key
-        *keys;             /* of the rows of `gram`, as kfe_i_target has them; NULL: no two rows are equal */
+    /* One per row of `gram`, as in kfe_i_target; NULL: no two rows are equal. */
+    const kfe_i_row_key *keys;
     int every_row;         /* use all examples, however many: they are a sample already */
     int centred;           /* use PKP and centred targets, as a regression with a constant does */
     const double *targets; /* n × columns */

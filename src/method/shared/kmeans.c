@@ -19,8 +19,8 @@ enum { MOST_ITERATIONS = 100, BATCH = 64 };
 typedef struct kmeans_state {
     const kfe_i_gram *gram;
     const double *weights; /* of the examples; NULL: ones */
-    const int32_t
-        *part_of; /* the class of each example, in which its cluster lies; NULL: all are in part 0 */
+    /* The class of each example, in which its cluster lies; NULL: all are in part 0. */
+    const int32_t *part_of;
     int64_t parts;
     kfe_i_groups *groups;
     int32_t *class_of; /* the part of each cluster */

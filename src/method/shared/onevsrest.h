@@ -43,8 +43,8 @@ typedef struct kfe_i_onevsrest {
     double alpha_sum; /* Σ_g eᵀα_g */
     double objective; /* of the dual, as above */
     double gap;       /* cost − objective, 0 or more */
-    const double
-        *roots;      /* n, as in kfe_i_gram: operators and features carry them; NULL: they carry nothing */
+    /* n, as in kfe_i_gram: operators and features are multiplied by them; NULL: they are not. */
+    const double *roots;
     double *inverse; /* n: 1/roots; NULL without them */
     kfe_i_feature_gram features;
     kfe_i_smo_work work;

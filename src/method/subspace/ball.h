@@ -10,8 +10,8 @@
 #include "core/context.h"
 
 typedef struct kfe_i_ball {
-    double
-        squared_radius; /* the objective at beta; if converged, below R² by at most `tolerance` times itself */
+    /* The objective at beta. If converged, it is below R² by at most the share `tolerance`. */
+    double squared_radius;
     int converged;
 } kfe_i_ball;
 

@@ -98,8 +98,8 @@ typedef struct kfe_i_figure {
 typedef struct kfe_i_figure_kind {
     KFE_I_ENTRY(needs); /* what the source must have: "classes, a classifier and labelled data" */
     const char *title;
-    const char *
-        section; /* of the report: "Reproduction", "Features", "Quality", "How it was learned", "Choice", "Why" */
+    /* Where it stands in the report: "Reproduction", "Features", "Quality", "How it was learned", "Choice" or "Why". */
+    const char *section;
     kfe_status (*draw)(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out);
 } kfe_i_figure_kind;
 

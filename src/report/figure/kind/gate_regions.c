@@ -26,8 +26,8 @@ typedef struct regions {
     double *places;      /* rows × axes, or × 2 if is_raw */
     int is_raw;          /* the plane is that of the two columns of the data */
     int axis[2];         /* of the plane */
-    double *
-        slopes; /* parts × 2: logits = slopes·plane + offsets; NULL: the plane is not all that the gate sees */
+    /* parts × 2: logits = slopes·plane + offsets; NULL: the gate also sees more than the plane. */
+    double *slopes;
     double *offsets;
     char **names; /* of the parts */
 } regions;
