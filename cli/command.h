@@ -92,8 +92,7 @@ const cli_command *cli_command_find(const char *name);
 #define CLI_KERNEL                                                                                           \
     CLI_TEXT(                                                                                                \
         "kernel", 'k', "KERNEL",                                                                             \
-        "the kernel, as name or name:key=value,…; 'kfe kernels' lists them; given several times: their "   \
-        "weighted sum")
+        "the kernel, as name or name:key=value,…; 'kfe kernels' lists them; several make a weighted sum")
 #define CLI_LEARNER(help) CLI_TEXT("learner", 0, "LEARNER", help)
 #define CLI_GRID                                                                                             \
     CLI_TEXT("grid", 0, "NAME=VALUES",                                                                       \
@@ -104,16 +103,17 @@ const cli_command *cli_command_find(const char *name);
 #define CLI_VIEW                                                                                             \
     CLI_TEXT(                                                                                                \
         "view", 0, "NAME=FILE",                                                                              \
-        "one more view of the same examples, with a name; may be repeated. A view without a name gets that " \
-        "of its file, without folder and extension. Only the last file may have a label column. As "         \
-        "NAME=COLUMNS (such as fac=1-216 or fac=fac_*; see drop), a view that is columns of the one file")
+        "one more view of the same examples, with a name; may be repeated. A view without a name is named "  \
+        "after its file, without folder and extension. Only the last file may have a label column. "         \
+        "NAME=COLUMNS (such as fac=1-216 or fac=fac_*; see drop) makes a view from columns of the one file")
 /* Beside --train, which cli_read_flag_data reads. */
 #define CLI_TRAIN_LABELS                                                                                     \
     CLI_TEXT("train-labels", 0, "FILE",                                                                      \
-             "the labels of the training examples, if they stand in a file of their own")
+             "the labels of the training examples, if they are in a file of their own")
 #define CLI_VIEW_KERNEL                                                                                      \
-    CLI_TEXT("view-kernel", 0, "NAME=KERNEL",                                                                \
-             "the kernel of this view only; may be repeated, also for the same view; -k is for the others")
+    CLI_TEXT(                                                                                                \
+        "view-kernel", 0, "NAME=KERNEL",                                                                     \
+        "the kernel of this view only; may be repeated, also for the same view; -k is for the other views")
 #define CLI_FLAGS_END                                                                                        \
     {                                                                                                        \
         .info = {.name = NULL }                                                                              \

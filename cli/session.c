@@ -24,11 +24,10 @@ const cli_flag cli_common_flags[] = {
              "of the free memory unless given"),
     CLI_TEXT(
         "device", 0, "NAME",
-        "where kernel matrices are computed: cpu, cuda (an NVIDIA GPU; cuda:1 the second one), host "
-        "(for tests), "
-        "auto: a GPU if there is one and the problem is large, or mpi: the processes that mpirun or srun "
-        "started, which share the work unless the device is cpu; KFE_DEVICE in the environment, else cpu, "
-        "unless given"),
+        "where kernel matrices are computed: cpu, cuda (an NVIDIA GPU; cuda:1 is the second one), host "
+        "(for tests), auto (a GPU if there is one and the problem is large) or mpi (the processes that "
+        "mpirun or srun started; they share the work unless the device is cpu); by default KFE_DEVICE in "
+        "the environment, else cpu"),
     CLI_LETTER_SWITCH("quiet", 'q', "print no summary and no progress, only warnings and errors"),
     CLI_LETTER_SWITCH("verbose", 'v', "say what is being done"),
     CLI_LETTER_SWITCH("help", 'h', "show this help"),

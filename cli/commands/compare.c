@@ -186,11 +186,11 @@ cleanup:
 static const cli_flag flags[] = {
     CLI_TEXT(
         "method", 'm', "METHOD",
-        "a method, as name or name:key=value,…; repeated, those are compared; by default every method that "
+        "a method, as name or name:key=value,…; give several to compare them; by default every method that "
         "can take the data"),
     CLI_TEXT("kernel", 'k', "KERNEL",
-             "the kernel of the methods that take one, as name or name:key=value,…; repeated, their weighted "
-             "sum"),
+             "the kernel of the methods that take one, as name or name:key=value,…; several make a "
+             "weighted sum"),
     CLI_LEARNER(
         "the classifier or regressor to fit on the features; 'kfe learners' lists them; without it, only "
         "methods that predict by themselves take part"),
@@ -206,9 +206,9 @@ const cli_command cli_command_compare = {
     .summary = "compare methods on the same splits of the data",
     .operands = "TRAIN... [-m METHOD]... [-k KERNEL]... [--learner LEARNER] [--grid NAME=VALUES]... [FLAGS]",
     .description =
-        "Cross-validates several methods on the same parts of TRAIN and prints them in one table, the best "
-        "between **, with tests of which differences are more than chance. A --grid is searched for the "
-        "methods that have its parameter. A method that cannot be fitted is a row with its reason.",
+        "Cross-validates several methods on the same parts of TRAIN and prints one table, with the best "
+        "between ** and tests that tell which differences are more than chance. A --grid is searched for "
+        "the methods that have its parameter. A method that cannot be fitted gets a row with the reason.",
     .examples = "  kfe compare train.csv -k rbf:gamma=0.2 --learner knn\n"
                 "  kfe compare train.csv -m koc -m kpca:dim=5 -k rbf --grid gamma=0.01:10:log7 --learner "
                 "linear-svm\n",

@@ -36,7 +36,7 @@ static kfe_status check_flags(cli_session *session)
                             ? "convert writes no weights; leave the column of weights out with --drop"
                             : "convert writes the column of weights with the others; leave --weight out");
     if (cli_value_at(arguments, "kernel", 1))
-        return cli_fail(session, "convert takes one kernel; sum the matrices of several yourself");
+        return cli_fail(session, "convert takes one kernel; to add up several, add their matrices yourself");
     if (cli_value(arguments, "against") && !cli_value(arguments, "kernel"))
         return cli_fail(session, "--against is for kernel matrices: it needs -k KERNEL");
     if (cli_value(arguments, "against") && strcmp(cli_value(arguments, "against"), "-") == 0 &&
@@ -174,7 +174,7 @@ static const cli_flag flags[] = {
     CLI_TEXT("kernel", 'k', "KERNEL",
              "write the kernel matrix instead of the data, one row for each example of IN"),
     CLI_TEXT("against", 0, "FILE",
-             "the examples of the columns of the kernel matrix; those of IN unless given"),
+             "a file with the examples for the columns of the kernel matrix; those of IN unless given"),
     CLI_TEXT(
         "viola-jones", 0, "WxH",
         "write the rectangle features of Viola & Jones instead: each row is a grey image of W by H pixels"),

@@ -54,10 +54,10 @@ const cli_command cli_command_evaluate = {
     .summary = "measure how well a model predicts",
     .operands = "MODEL DATA... [--metrics NAME;NAME...] [--json]",
     .description =
-        "Predicts the classes or values of DATA and compares them with the labels in DATA. Prints accuracy, "
-        "other metrics and the confusion matrix for classes; rmse, mae and r2 for numbers. --json adds the "
-        "points of the ROC and precision-recall curves, unless there is --curves no; of more than 1000 classes it has "
-        "the pairs of classes that occur in place of the matrix.",
+        "Predicts the classes or values of DATA and compares them with the labels in DATA. Prints "
+        "accuracy, other metrics and the confusion matrix for classes; rmse, mae and r2 for numbers. "
+        "--json adds the points of the ROC and precision-recall curves, unless --curves says no; with more "
+        "than 1000 classes, it lists the pairs of classes that occur instead of the matrix.",
     .examples = "  kfe evaluate model.kfe test.csv\n"
                 "  kfe evaluate model.kfe test.csv --metrics 'f1;auc' --positive ill --json\n",
     .flags = flags,

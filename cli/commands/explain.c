@@ -92,12 +92,12 @@ const cli_command cli_command_explain = {
     .summary = "say which columns matter, and why",
     .operands = "MODEL [DATA...] [--train FILE] [-o FILE] [--json]",
     .description =
-        "Prints what a model does with its columns, in the units of the data. Of a linear model: "
-        "coefficients, "
-        "weights, loadings, explained variance, VIP and selectivity ratio. On labelled DATA: how much worse "
-        "predictions get when a column (or view) is permuted and, with --train, when the model is fitted "
-        "without a view. Of a learned distance: how much each column counts. Of kernels with a derivative: the "
-        "mean squared derivative by column. Of support examples: how much they weigh.",
+        "Prints what a model does with its columns, in the units of the data. For a linear model: "
+        "coefficients, weights, loadings, explained variance, VIP and selectivity ratio. With labelled "
+        "DATA: how much worse predictions get when a column (or view) is permuted and, with --train, when "
+        "the model is fitted without a view. For a learned distance: how much each column counts. For "
+        "kernels with a derivative: the mean squared derivative by column. For support examples: how much "
+        "they weigh.",
     .examples = "  kfe explain model.kfe test.csv --parts 'permutation;gradient'\n"
                 "  kfe fit -m pls --dim 3 --learner ls train.csv -o model.kfe\n"
                 "  kfe explain model.kfe\n"

@@ -53,15 +53,13 @@ const cli_command cli_command_export = {
     .summary = "write a model as an ONNX file",
     .operands = "MODEL -o FILE.onnx [--precision float|double]",
     .description =
-        "Writes a model as an ONNX file of standard operations (opset 13), which ONNX Runtime and many other "
-        "programs run without kfe. The file does what transform and predict do, scaling and filling of "
-        "missing "
-        "values included. Its input is X, with the columns that the model was fitted on; a model of several "
-        "views has one input per view. Its outputs are features and, if the model has a learner, label "
-        "(names "
-        "of classes), scores (decision values) and, of a model fitted with calibration, probabilities; or "
-        "prediction for numbers. Models of strings, of given kernel matrices and of user functions are "
-        "refused.",
+        "Writes a model as an ONNX file of standard operations (opset 13), which ONNX Runtime and many "
+        "other programs run without kfe. The file does what transform and predict do, scaling and filling "
+        "of missing values included. Its input is X, with the columns that the model was fitted on; a "
+        "model of several views has one input per view. Its outputs are features and, if the model has a "
+        "learner for classes, label (their names), scores (decision values) and, after a fit with "
+        "calibration, probabilities; if the learner is for numbers, prediction. Models of strings, of "
+        "given kernel matrices and of user functions are refused.",
     .examples = "  kfe export model.kfe -o model.onnx\n"
                 "  kfe export model.kfe -o model.onnx --precision double\n",
     .flags = flags,

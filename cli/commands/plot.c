@@ -31,7 +31,7 @@ static kfe_status choose_format(cli_session *session, const char **out)
             return KFE_OK;
         }
     if (*out)
-        return cli_fail(session, "'%s' is no format of a figure; use svg, png, html, csv or json", *out);
+        return cli_fail(session, "'%s' is not a format of figures; use svg, png, html, csv or json", *out);
     if (strcmp(path, "-") != 0)
         return cli_fail(session,
                         "the format of %s is not known; end the name in .svg, .png, .html, .csv or .json, "

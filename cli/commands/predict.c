@@ -13,8 +13,8 @@ static kfe_status load(cli_session *session, kfe_model **model)
     CLI_TRY(cli_load_model(session, model));
     if (cli_is_set(arguments, "scores") && kfe_model_learner(*model) &&
         kfe_model_task(*model) == KFE_TASK_REAL)
-        status = cli_fail(session, "the model predicts numbers, which are all that it computes: leave out "
-                                   "--scores, which are for classes");
+        status = cli_fail(session, "the model predicts numbers, and scores are for classes; leave out "
+                                   "--scores");
     else if (cli_is_set(arguments, "scores") + cli_is_set(arguments, "all-dims") +
                  cli_is_set(arguments, "probabilities") >
              1)

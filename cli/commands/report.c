@@ -78,8 +78,7 @@ static const cli_flag flags[] = {
     CLI_TEXT("train", 0, "FILE", "training examples; repeated for several views"),
     CLI_TRAIN_LABELS,
     CLI_TEXT("test", 0, "FILE", "test examples, on which predictions are judged; repeated for several views"),
-    CLI_TEXT("test-labels", 0, "FILE",
-             "the labels of the test examples, if they stand in a file of their own"),
+    CLI_TEXT("test-labels", 0, "FILE", "the labels of the test examples, if they are in a file of their own"),
     CLI_FLAGS_END};
 
 const cli_command cli_command_report = {

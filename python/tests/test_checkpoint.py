@@ -42,7 +42,7 @@ def test_another_fit_is_refused(tmp_path):
             kfe.SMA(dim=4).fit(X, y)
             raise RuntimeError("stop here")
     assert path.exists(), "the file stays after an exception"
-    with pytest.raises(kfe.InputError, match="of a fit with 'dim=4', not with 'dim=5'"), kfe.checkpoint(path, resume=True):
+    with pytest.raises(kfe.InputError, match="belongs to a fit with 'dim=4', not with 'dim=5'"), kfe.checkpoint(path, resume=True):
         kfe.SMA(dim=5).fit(X, y)
     with pytest.raises(kfe.InputError, match="other data"), kfe.checkpoint(path, resume=True):
         kfe.SMA(dim=4).fit(X + 1, y)

@@ -219,7 +219,7 @@ def test_kernels_that_are_not_finite(iris):
 def test_wrong_kinds_of_things(iris):
     pipeline = make_pipeline(StandardScaler(), kfe.KOCClassifier(learner="svm"))
     for call in (lambda: kfe.cv(pipeline, *iris), lambda: kfe.evaluate(pipeline, *iris)):
-        with pytest.raises(TypeError, match="estimator of this package .* not Pipeline"):
+        with pytest.raises(TypeError, match="estimator of this package, .* not Pipeline"):
             call()
     with pytest.raises(TypeError, match="not KOC, a class"):
         kfe.cv(kfe.KOC, *iris)

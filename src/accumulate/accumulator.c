@@ -172,11 +172,10 @@ kfe_status kfe_i_accumulator_check_rows(const kfe_accumulator *a, const kfe_data
     for (int v = 0; v < rows->view_count; v++) {
         KFE_TRY(kfe_i_check_view(a->ctx, &rows->views[v]));
         if (rows->views[v].gaps.fill != KFE_FILL_NONE)
-            KFE_FAIL(
-                a->ctx, KFE_EUNSUPPORTED,
-                "%s: what to fill in for missing values is learned from all rows, so that fits from sums "
-                "take none; use {missing=drop}, or fill them before",
-                kfe_i_view_shown(&rows->views[v]));
+            KFE_FAIL(a->ctx, KFE_EUNSUPPORTED,
+                     "%s: the values to fill in are learned from all rows, so fits from sums cannot fill in "
+                     "missing values; use {missing=drop}, or fill them in beforehand",
+                     kfe_i_view_shown(&rows->views[v]));
     }
 cleanup:
     return status;
@@ -345,14 +344,13 @@ static kfe_status check_alike(const kfe_accumulator *a, const kfe_accumulator *b
     if (!same_spec(a->spec, b->spec))
         return kfe_i_fail(
             a->ctx, KFE_EINVAL,
-            "the accumulators have different methods, learners or settings, so that they cannot be "
-            "merged");
+            "the accumulators have different methods, learners or settings, so they cannot be merged");
     if (!a->map || !b->map)
         return KFE_OK;
     if (a->sums.task != b->sums.task || a->sums.targets != b->sums.targets)
         return kfe_i_fail(a->ctx, KFE_EINPUT,
                           "the targets of one accumulator are %s, those of the other %s, or their numbers "
-                          "differ; if they are the same in truth, say {task=classify} or {task=regress}",
+                          "differ; if they are in fact the same, say {task=classify} or {task=regress}",
                           task_word(a->sums.task), task_word(b->sums.task));
     if (!same_views(a->map, b->map) && a->map->projector == KFE_PROJECT_IDENTITY)
         return kfe_i_fail(a->ctx, KFE_EINPUT, "the accumulators have %lld and %lld columns",

@@ -112,8 +112,8 @@ kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec, int k
                  "learner %s cannot be fitted from sums over rows; ls and centroid can", spec->learner->name);
     if (has_function(spec))
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
-                 "kernels that are functions of your own, or a matrix, cannot be used in fits from sums over "
-                 "rows");
+                 "kernels that are your own functions, or a given matrix, cannot be used in fits from sums "
+                 "over rows");
     if (spec->fit.calibration != KFE_CALIBRATION_NONE)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "calibration needs rows that the fit did not see; leave out {calibration}");

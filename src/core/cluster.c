@@ -111,9 +111,9 @@ static kfe_status check_launcher(kfe_context *ctx)
         return KFE_OK;
     return kfe_i_fail(
         ctx, KFE_EUNSUPPORTED,
-        "MPI cannot be used: the launcher started %d processes, but MPI sees only one: the launcher "
-        "belongs to another MPI than the plug-in was built with; with SLURM, start srun with the MPI type "
-        "pmix",
+        "MPI cannot be used: the launcher started %d processes, but MPI sees only one, because the "
+        "launcher belongs to another MPI than the one that the plug-in was built with; with SLURM, start "
+        "srun with the MPI type pmix",
         launched);
 }
 

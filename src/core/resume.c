@@ -200,7 +200,7 @@ static const kfe_i_saved_state *find_state(const kfe_i_loop *loop)
             continue;
         if (belongs_to(&r->states[i], loop))
             return &r->states[i];
-        kfe_i_log(loop->ctx, KFE_LOG_INFO, "%s: the saved state is of another loop, '%s'", loop->name,
+        kfe_i_log(loop->ctx, KFE_LOG_INFO, "%s: the saved state belongs to another loop, '%s'", loop->name,
                   r->states[i].name);
         r->count = i;
     }

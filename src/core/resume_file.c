@@ -90,8 +90,8 @@ static kfe_status compare_identity(kfe_context *ctx, const char *found)
         return KFE_OK;
     if (strcspn(found, "\n") == settings && memcmp(found, wanted, settings) == 0)
         return kfe_i_fail(ctx, KFE_EINPUT,
-                          "%s: this checkpoint is of a fit to other data; give the same files, or start "
-                          "without {resume}",
+                          "%s: this checkpoint belongs to a fit on other data; give the same files, or "
+                          "start without {resume}",
                           ctx->resume->path);
     int its_length = 0;
     int our_length = 0;
@@ -99,7 +99,7 @@ static kfe_status compare_identity(kfe_context *ctx, const char *found)
     const char *ours = first_difference(wanted, found, &our_length);
     return kfe_i_fail(
         ctx, KFE_EINPUT,
-        "%s: this checkpoint is of a fit with '%.*s', not with '%.*s'; give the same method and "
+        "%s: this checkpoint belongs to a fit with '%.*s', not with '%.*s'; give the same method and "
         "settings, or start without {resume}",
         ctx->resume->path, its_length, its, our_length, ours);
 }

@@ -32,13 +32,14 @@ static const kfe_i_param rows[] = {
     KFE_TEXT(kfe_i_explain_settings, metric, "metric", "",
              "the metric that the importance of columns and views measures; accuracy or rmse unless given"),
     KFE_INT(kfe_i_explain_settings, repeats, "repeats", "5", 1, 1000, "permutations of each column or view"),
-    KFE_INT(kfe_i_explain_settings, rows, "rows", "1000", 2, KFE_INT_MAX,
-            "at most so many examples, drawn at random, measure permutation and gradient importance"),
+    KFE_INT(
+        kfe_i_explain_settings, rows, "rows", "1000", 2, KFE_INT_MAX,
+        "maximum number of examples, drawn at random, on which permutation and gradient importance are measured"),
     KFE_INT_OR(
         kfe_i_explain_settings, top, "top", "auto", 0, KFE_INT_MAX, "auto", "auto=-1",
-        "permute only so many columns, those with the largest derivatives or, of models without derivatives, "
-        "those that lose most in groups; 0: all columns; auto: all if that takes seconds, else as many as do, "
-        "at least 20"),
+        "permute only this number of columns: those with the largest derivatives or, for models without "
+        "derivatives, those that lose most when permuted in groups; 0: all columns; auto: all columns if "
+        "that takes seconds, otherwise as many as seconds allow, at least 20"),
 };
 static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, kfe_i_explain_settings);
 

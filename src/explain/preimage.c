@@ -213,8 +213,8 @@ kfe_status kfe_i_preimages(kfe_context *ctx, const kfe_model *model, const kfe_m
     }
     if (p.several > 0)
         kfe_i_log(ctx, KFE_LOG_WARNING,
-                  "%lld of %lld pre-images are not unique: iterations from two starts end at different rows, "
-                  "of which the nearer one in the feature space is given",
+                  "%lld of %lld pre-images are not unique: iterations from two starts end at different "
+                  "rows, and the nearer one in the feature space is given",
                   (long long)p.several, (long long)features->rows);
 cleanup:
     preimage_free(&p);

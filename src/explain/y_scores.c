@@ -113,7 +113,7 @@ kfe_status kfe_i_explain_y_scores(kfe_i_explaining *job, const double *y_loading
     KFE_TRY(kfe_i_example_axis(job, &examples));
     KFE_TRY(kfe_i_component_axis(job, &features));
     KFE_TRY(kfe_i_explanation_add(job->out, "y-scores",
-                                  "the features that the targets of each example stand for", examples,
+                                  "the features that correspond to the targets of each example", examples,
                                   features, &values));
     for (int64_t i = 0; i < kfe_data_rows(job->data); i++)
         for (int64_t t = 0; t < m->targets; t++)

@@ -35,7 +35,7 @@ static kfe_status read_range(kfe_context *ctx, const char *text, const char *dot
     while (begin > text && begin[-1] != '=')
         begin--;
     if (begin == text || !slash)
-        return refuse(ctx, text, "'..' is for ranges, and this is none");
+        return refuse(ctx, text, "'..' is for ranges, and this is not one");
     if (!kfe_i_parse_number(begin, dots, &out->low) || !kfe_i_parse_number(dots + 2, slash, &out->high) ||
         !kfe_i_parse_number(slash + 1, end, &count))
         return refuse(ctx, text, "a range has three numbers");

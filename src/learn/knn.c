@@ -25,11 +25,10 @@ typedef struct knn_settings {
 
 static const kfe_i_param rows[] = {
     KFE_INT_OR(knn_settings, neighbours, "neighbors", "auto", 1, KFE_INT_MAX, "auto", "auto=0",
-               "number of rows that vote, of rows at the same distance the first ones; auto: the odd number "
-               "up to 25 "
-               "with the smallest leave-one-out error on the training features"),
+               "number of rows that vote; at equal distances, earlier rows come first; auto: the odd "
+               "number up to 25 with the smallest leave-one-out error on the training features"),
     KFE_CHOICE(knn_settings, vote, "vote", "uniform", "uniform|distance",
-               "equal votes, or votes of weight 1/distance; of classes with equal votes the first one wins"),
+               "equal votes, or votes weighted by 1/distance; if classes tie, the first one wins"),
 };
 
 static int64_t clamp_neighbours(kfe_context *ctx, int64_t asked, int64_t available)

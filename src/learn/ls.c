@@ -500,11 +500,10 @@ static void report(const ls_job *job, double objective, kfe_i_predictor *predict
         kfe_i_predictor_record(predictor, "condition", job->result.largest / job->result.least);
     kfe_i_predictor_record(predictor, "objective", objective);
     if (job->result.rank < full && job->l2 == 0)
-        kfe_i_log(
-            job->ctx, KFE_LOG_WARNING,
-            "ls: the features have rank %lld instead of %lld, so that some depend on others; the weights of "
-            "smallest norm are used; {l2} above 0 weighs them down instead",
-            (long long)job->result.rank, (long long)full);
+        kfe_i_log(job->ctx, KFE_LOG_WARNING,
+                  "ls: the features have rank %lld instead of %lld, so some depend on others; the weights of "
+                  "smallest norm are used; {l2} above 0 shrinks the weights instead",
+                  (long long)job->result.rank, (long long)full);
 }
 
 static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,

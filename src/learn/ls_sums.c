@@ -221,11 +221,10 @@ kfe_status kfe_i_ls_fit_sums(kfe_context *ctx, const kfe_i_sums *sums, const voi
     out->classes = classes ? sums->classes : 0;
     KFE_TRY(solve_sums(&s, l->l2, out));
     if (s.rank < s.d && l->l2 == 0)
-        kfe_i_log(
-            ctx, KFE_LOG_WARNING,
-            "ls: the features have rank %lld instead of %lld, so that some depend on others; {l2} above 0 "
-            "weighs them down",
-            (long long)s.rank, (long long)s.d);
+        kfe_i_log(ctx, KFE_LOG_WARNING,
+                  "ls: the features have rank %lld instead of %lld, so some depend on others; {l2} above 0 "
+                  "shrinks the weights",
+                  (long long)s.rank, (long long)s.d);
 cleanup:
     release(&s);
     if (status != KFE_OK)

@@ -28,8 +28,8 @@
 static const kfe_i_param rows[] = {
     KFE_REAL_OR(
         kfe_i_svm_settings, c, "C", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1",
-        "weight of the loss against the norm; auto: for classes and a linear kernel on features, 1 / the "
-        "sum of the variances of the features, with equal shares of the classes; else 1"),
+        "weight of the loss against the norm; auto: 1; for classes with a linear kernel on features, 1 / "
+        "(total variance of the features, each class counted equally)"),
     KFE_REAL(kfe_i_svm_settings, epsilon, "epsilon", "0.1", 0, KFE_REAL_MAX,
              "real targets: errors up to this cost nothing"),
     KFE_TEXT(kfe_i_svm_settings, kernel, "learner-kernel", "linear",

@@ -21,9 +21,9 @@
 void kfe_i_svm_warn(kfe_context *ctx, const char *who, const char *where)
 {
     kfe_i_log(ctx, KFE_LOG_WARNING,
-              "%s: the SVM did not reach its optimum, for want of iterations or of precision; it stopped at "
-              "%s; scale the columns "
-              "({scale=standard}), or use a smaller C or a larger tolerance",
+              "%s: the SVM did not reach its optimum (too few iterations, or too little precision); it "
+              "stopped at %s; scale the columns ({scale=standard}), or use a smaller C or a larger "
+              "tolerance",
               who, where);
 }
 

@@ -111,9 +111,9 @@ static kfe_status refuse_twins(kfe_context *ctx, const kfe_i_model_view *expecte
     if (status == KFE_OK && second > 0)
         status = kfe_i_fail(
             ctx, KFE_EINPUT,
-            "%s: columns %lld and %lld of the model are both called '%.100s', so that it cannot be told "
-            "which column of the data is which; give the data without names in the order of the fit, or "
-            "fit the model with different names",
+            "%s: columns %lld and %lld of the model are both called '%.100s', so it is not clear which "
+            "column of the data is which; give the data without names in the order of the fit, or fit the "
+            "model with different names",
             kfe_i_view_shown(given), (long long)first + 1, (long long)second + 1,
             expected->column_names[first]);
     return status;

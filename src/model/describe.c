@@ -32,9 +32,9 @@ static kfe_status warn_of_twins(kfe_i_fit *job, const kfe_i_view *view, const kf
 
     if (status == KFE_OK && second > 0)
         kfe_i_log(job->ctx, KFE_LOG_WARNING,
-                  "%s: columns %lld and %lld are both called '%.100s'; data with these names will be refused "
-                  "by the model, "
-                  "since it cannot be told which is which: rename one of them, or leave one out with {drop}",
+                  "%s: columns %lld and %lld are both called '%.100s'; data with these names will be "
+                  "refused by the model, since it is not clear which is which: rename one of them, or "
+                  "leave one out with {drop}",
                   kfe_i_view_shown(view), (long long)first + 1, (long long)second + 1,
                   out->column_names[first]);
     return status;

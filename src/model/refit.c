@@ -19,8 +19,8 @@ kfe_status kfe_i_refit_check(kfe_context *ctx, const kfe_model *model)
     if (!model->given.options)
         return kfe_i_fail(
             ctx, KFE_EUNSUPPORTED,
-            "the model does not say how it was fitted, as files of older versions do not; fit it "
-            "again");
+            "the model file does not say how the model was fitted, because an older version of kfe wrote "
+            "it; fit the model again");
     for (int i = 0; (method = kfe_i_method_at(i)); i++)
         if (strcmp(method->name, model->method) == 0)
             return KFE_OK;

@@ -38,8 +38,8 @@ static const kfe_i_param fit_rows[] = {
         KFE_ALIAS("metric")),
     KFE_CHOICE(
         kfe_i_fit_settings, calibration, "calibration", "none", KFE_CALIBRATION_WORDS,
-        "learn probabilities of classes: by sigmoids (platt) or rising curves (isotonic) of the decision "
-        "values of examples that are left out, in five further fits"),
+        "learn probabilities of classes from the decision values of left-out examples, in five further "
+        "fits: by sigmoids (platt) or by rising curves (isotonic)"),
     KFE_TEXT(kfe_i_fit_settings, class_weight, "class-weight", KFE_CLASS_WEIGHTS_NONE,
              "weights of the classes, by which the weights of their training examples are multiplied: none, "
              "balanced "

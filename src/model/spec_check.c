@@ -96,7 +96,7 @@ static kfe_status check_kernel(checking *job, const kfe_i_kernel *kernel)
     if (method->flags & KFE_HAS_DERIVATIVE && !(kernel->def->flags & KFE_HAS_DERIVATIVE))
         return MISFIT(
             job, KFE_MISFIT_KERNEL, KFE_EINVAL,
-            "method %s needs the derivative of the kernel, which %s has not; use exp, matern, rbf, poly or "
+            "method %s needs the derivative of the kernel, but %s has none; use exp, matern, rbf, poly or "
             "linear",
             method->name, kernel->def->name);
     return check_scale(job, kernel);

@@ -20,15 +20,14 @@ static const kfe_i_param rows[] = {
             "the feature on the third axis; 0: the third"),
     KFE_TEXT(kfe_i_figure_settings, metric, "metric", "",
              "the metric of figures about a search; the first one unless given"),
-    KFE_TEXT(
-        kfe_i_figure_settings, positive, "positive", "",
-        "the class of the ROC and precision-recall curves; of two, the larger number or later name unless "
-        "given"),
+    KFE_TEXT(kfe_i_figure_settings, positive, "positive", "",
+             "the class of the ROC and precision-recall curves; with two classes, the larger number or later "
+             "name unless given"),
     KFE_TEXT(kfe_i_figure_settings, title, "title", "", "the title of the report"),
     KFE_FLAG(
         kfe_i_figure_settings, refit, "refit", "no",
         "in the figure of views: also fit the model again on the training examples without each view, and "
-        "show by how much worse the test examples are predicted"),
+        "show how much worse it predicts the test examples"),
 };
 static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, kfe_i_figure_settings);
 
@@ -239,7 +238,7 @@ kfe_status kfe_report_figure(kfe_context *ctx, kfe_report *report, const char *f
     else if (strcmp(format, "html") == 0)
         KFE_TRY(kfe_i_page_write(ctx, report, &drawn, out));
     else
-        KFE_FAIL(ctx, KFE_EINVAL, "'%s' is no format of a figure; use svg, html, csv or json", format);
+        KFE_FAIL(ctx, KFE_EINVAL, "'%s' is not a format of figures; use svg, html, csv or json", format);
 cleanup:
     kfe_i_figure_free(&drawn);
     return status;

@@ -581,7 +581,7 @@ void kfe_i_put_permutations(kfe_i_text *text, const char *label, const kfe_resul
 
     if (count > 0)
         kfe_i_text_printf(text,
-                          "%s%sp %.3g: how likely labels that say nothing do as well (%lld permutations)\n",
+                          "%s%sp %.3g: how likely permuted labels are to do as well (%lld permutations)\n",
                           label ? label : "", label ? ": " : "",
                           kfe_i_result_at(table, "permutations/p", row), (long long)count);
 }

@@ -20,10 +20,10 @@ static const kfe_i_param rows[] = {
             "folds of the training part on which the settings of a grid are compared; 0: compare them on the "
             "test parts, which flatters the best; split=held-out has validation parts for that"),
     KFE_INT(kfe_i_assess_settings, tuning_splits, "tuning-splits", "0", 0, KFE_INT_MAX,
-            "one choice of settings for all splits, made on the first N training parts; 0: each split "
-            "chooses for itself"),
+            "choose the settings once for all splits, on the first N training parts; 0: each split chooses "
+            "for itself"),
     KFE_INT(kfe_i_assess_settings, permutations, "permutations", "0", 0, KFE_INT_MAX,
-            "repeat everything with the labels permuted this often, and report how often these do as well"),
+            "repeat everything this many times with permuted labels, and report how often they do as well"),
     KFE_TEXT(kfe_i_assess_settings, metrics, "metrics", "",
              "what to measure, as NAME;NAME;…; the first decides between settings"),
     KFE_TEXT(kfe_i_assess_settings, positive, "positive", "", KFE_POSITIVE_HELP),

@@ -441,19 +441,20 @@ static kfe_status determination(kfe_context *ctx, const kfe_i_outcome *outcome, 
     .larger_is_better = (larger)
 
 static const kfe_i_metric metrics[] = {
-    {METRIC("accuracy", "share of rows whose class is predicted", KFE_TASK_CLASSES, 1), 0, accuracy,
+    {METRIC("accuracy", "share of rows whose class is predicted correctly", KFE_TASK_CLASSES, 1), 0, accuracy,
      .influence = kfe_i_accuracy_influence},
-    {METRIC("error", "share of rows whose class is not predicted", KFE_TASK_CLASSES, 0), 0, error_rate,
+    {METRIC("error", "share of rows whose class is predicted wrongly", KFE_TASK_CLASSES, 0), 0, error_rate,
      .influence = kfe_i_error_influence},
-    {METRIC("balanced-accuracy", "mean over classes of the share of its rows that is predicted",
+    {METRIC("balanced-accuracy",
+            "share of the rows of a class that are predicted correctly, averaged over classes",
             KFE_TASK_CLASSES, 1),
      0, balanced_accuracy, .influence = kfe_i_balanced_influence},
-    {METRIC("f1", "mean over classes of the harmonic mean of precision and recall", KFE_TASK_CLASSES, 1), 0,
+    {METRIC("f1", "harmonic mean of precision and recall, averaged over classes", KFE_TASK_CLASSES, 1), 0,
      macro_f1, .on_request = 0},
     {METRIC(
          "ovr-error",
-         "mean over classes of the error of one class against the rest, by the sign of each class's decision "
-         "value; with one decision for all classes 2·error/classes",
+         "error of one class against the rest, by the sign of its decision value, averaged over classes; with "
+         "one decision for all classes, 2·error/classes",
          KFE_TASK_CLASSES, 0),
      0, ovr_error, .influence = kfe_i_ovr_error_influence},
     {METRIC("auc", "area under the ROC curve; with more than two classes, the mean of one against the rest",
@@ -472,14 +473,15 @@ static const kfe_i_metric metrics[] = {
      0, kappa, .on_request = 1},
     {METRIC(
          "log-loss",
-         "mean of -log of the probability of the true class; of a model without calibration, by the softmax of "
-         "its "
-         "scores",
+         "mean of -log(probability of the true class); for a model without calibration, the probabilities are "
+         "the softmax of its scores",
          KFE_TASK_CLASSES, 0),
      1, kfe_i_metric_log_loss, .on_request = 1, .needs_probabilities = 1,
      .influence = kfe_i_log_loss_influence},
-    {METRIC("brier", "mean squared error of the probabilities, summed over classes (of two: that of one)",
-            KFE_TASK_CLASSES, 0),
+    {METRIC(
+         "brier",
+         "mean squared error of the probabilities, summed over classes (with two classes: the error of one)",
+         KFE_TASK_CLASSES, 0),
      1, kfe_i_metric_brier, .on_request = 1, .needs_probabilities = 1, .influence = kfe_i_brier_influence},
     {METRIC("rmse", "root of the mean squared error", KFE_TASK_REAL, 0), 0, root_mean_square,
      .influence = kfe_i_rmse_influence},

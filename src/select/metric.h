@@ -7,7 +7,7 @@
 
 /* The help on the option `positive`, which several calls have. */
 #define KFE_POSITIVE_HELP                                                                                    \
-    "the class that auc and average-precision look for; of two, the larger number or later name by default"
+    "the class that auc and average-precision look for; with two classes, the larger number or later name by default"
 
 /* Predictions beside the truth. */
 typedef struct kfe_i_outcome {

@@ -34,7 +34,7 @@ static const kfe_i_param protocol_rows[] = {
     KFE_INT(kfe_i_protocol, repeats, "repeats", "1", 1, KFE_INT_MAX,
             "how often the rows (held-out: those not held out) are divided anew"),
     KFE_REAL(kfe_i_protocol, train_size, "train-size", "0.5", KFE_REAL_POSITIVE, KFE_INT_MAX,
-             "training rows of random parts, or rows not held out: a share below 1, or from 1 on a number"),
+             "number of training rows of random parts, or of rows not held out; below 1: their share"),
     KFE_FLAG(kfe_i_protocol, stratified, "stratified", "yes", "keep the proportions of the classes"),
     KFE_TEXT(kfe_i_protocol, file, "split-file", "",
              "file of splits: the words train and test, each before row numbers"),
@@ -236,7 +236,7 @@ static void warn_of_small_classes(const division *all, const kfe_i_target *targe
     if (small == 0)
         return;
     kfe_i_log(all->ctx, KFE_LOG_WARNING,
-              "class '%s' has %lld row%s, fewer than the %lld folds%s: not every fold has one of it; %s",
+              "class '%s' has %lld row%s, fewer than the %lld folds%s: some folds have none of them; %s",
               target->names[smallest], (long long)members(all, smallest),
               members(all, smallest) == 1 ? "" : "s", (long long)all->protocol->folds,
               small > 1 ? ", and so have others" : "",

@@ -23,10 +23,9 @@ typedef struct evaluate_settings {
 } evaluate_settings;
 
 static const kfe_i_param rows[] = {
-    KFE_TEXT(
-        evaluate_settings, metrics, "metrics", "",
-        "what to measure, as NAME;NAME;…; by default all that there is for classes, or for numbers, but mcc "
-        "and kappa, and log-loss and brier only of a model with calibration"),
+    KFE_TEXT(evaluate_settings, metrics, "metrics", "",
+             "what to measure, as NAME;NAME;…; by default every metric for classes or for numbers except mcc "
+             "and kappa; log-loss and brier only for a model with calibration"),
     KFE_TEXT(evaluate_settings, positive, "positive", "", KFE_POSITIVE_HELP),
     KFE_FLAG(
         evaluate_settings, curves, "curves", "no",

@@ -531,7 +531,7 @@ def test_permutation_test_of_a_search(kfe):
     write_clouds(kfe, train=45)
     flags = ["-m", "none", "--learner", "knn", "--grid", "neighbors=1,5", "--folds", 3, "--inner-folds", 2, "train.csv"]
     done = kfe.ok("cv", *flags, "--permutations", 9)
-    assert "p 0.1: how likely labels that say nothing do as well (9 permutations)" in done.out
+    assert "p 0.1: how likely permuted labels are to do as well (9 permutations)" in done.out
     assert len(json.loads(kfe.ok("cv", *flags, "--permutations", 9, "--json").out)["permutations"]["values"]) == 9
 
 

@@ -326,7 +326,7 @@ def test_refusals(kfe, hostile):
     kfe.refused("plot", "scater", "m.kfe", hostile, "-o", "s.svg", says="did you mean scatter?")
     kfe.refused("plot", "scatter", "m.kfe", hostile, says="-o FILE")
     kfe.refused("plot", "scatter", "m.kfe", hostile, "-o", "s.pdf", says="format of s.pdf is not known")
-    kfe.refused("plot", "scatter", "m.kfe", hostile, "--format", "pdf", "-o", "s", says="'pdf' is no format")
+    kfe.refused("plot", "scatter", "m.kfe", hostile, "--format", "pdf", "-o", "s", says="'pdf' is not a format")
     kfe.refused("plot", "scatter", "m.kfe", hostile, "-o", hostile, "--format", "svg", says="overwrite the input")
     kfe.refused("plot", "cv-curve", "m.kfe", "-o", "s.svg", says="needs the JSON of cv")
     kfe.write("bad.json", "{nonsense")

@@ -399,7 +399,7 @@ static void test_what_does_not_apply(void **state)
                  kfe_explain_refit(ctx, old, train.data, train.data, "parts=support", &e));
     kfe_i_free(ctx, old->given.options); /* as loaded from a file without a spec */
     old->given.options = NULL;
-    assert_fails(ctx, KFE_EUNSUPPORTED, "does not say how it was fitted",
+    assert_fails(ctx, KFE_EUNSUPPORTED, "does not say how the model was fitted",
                  kfe_explain_refit(ctx, old, train.data, train.data, NULL, &e));
     kfe_model_free(one);
     kfe_model_free(features);

@@ -365,12 +365,12 @@ static void test_other_fits_are_refused(void **state)
     (void)state;
     outcome stopped = fit_once(c, 1, path, 0, c->stop_at);
     assert_int_equal(stopped.status, KFE_ECANCEL);
-    fit_refused(c, 2, path, "this checkpoint is of a fit to other data");
+    fit_refused(c, 2, path, "this checkpoint belongs to a fit on other data");
     other.params = "dim=10,columns=50";
-    fit_refused(&other, 1, path, "this checkpoint is of a fit with 'dim=9', not with 'dim=10'");
+    fit_refused(&other, 1, path, "this checkpoint belongs to a fit with 'dim=9', not with 'dim=10'");
     other = *c;
     other.kernels = "rbf:gamma=0.31";
-    fit_refused(&other, 1, path, "this checkpoint is of a fit with 'gamma=0.3', not with 'gamma=0.31'");
+    fit_refused(&other, 1, path, "this checkpoint belongs to a fit with 'gamma=0.3', not with 'gamma=0.31'");
     flip_byte(path, 200);
     fit_refused(c, 1, path, "damaged");
     assert_int_equal(truncate(path, 100), 0);

@@ -664,7 +664,7 @@ def test_other_rows_than_those_of_a_saved_stream(kfe):
     assert "the rows are not those of the checkpoint" in done.stderr
     kfe.path(names[1]).write_text(kfe.path(names[1]).read_text() + text.splitlines()[1] + "\n")
     done = kfe.run(0, *fit, status=2)
-    assert "this checkpoint is of a fit to other data" in done.stderr
+    assert "this checkpoint belongs to a fit on other data" in done.stderr
 
 
 def test_a_stream_from_standard_input_has_no_checkpoint(kfe):

@@ -96,8 +96,8 @@ static kfe_status take_entry(rows *out, int64_t index)
                !isfinite(value)) {
         return kfe_i_fail_at(
             arff->ctx, KFE_EINPUT, arff->file, arff->lines.number, 0,
-            "'%.60s' is not a number; sparse rows hold numbers: write dense rows, whose text "
-            "columns {encode} makes numbers of",
+            "'%.60s' is not a number; sparse rows hold numbers; write dense rows, whose text columns "
+            "{encode} turns into numbers",
             arff->value.bytes);
     }
     if (value == 0)

@@ -20,7 +20,7 @@ static kfe_status check_shape(kfe_i_csv *csv)
 
     if (csv->settings->content == KFE_CONTENT_LABELS && csv->dialect.fields != 1)
         return kfe_i_fail_at(csv->ctx, KFE_EINPUT, file, csv->dialect.first_line, 0,
-                             "a label file has one column, this one has %lld",
+                             "a label file has one column, but this one has %lld",
                              (long long)csv->dialect.fields);
     if (csv->settings->content == KFE_CONTENT_LABELS)
         return KFE_OK;
@@ -29,9 +29,9 @@ static kfe_status check_shape(kfe_i_csv *csv)
                              csv->settings->expected
                                  ? "the model takes strings, one column besides the label, but this file has "
                                    "%lld; give the strings, or check {label} and {delimiter}"
-                                 : "strings need one column besides the label, this file has %lld; check "
-                                   "{label} and {delimiter}, or, for columns of numbers, use a kernel on "
-                                   "numbers, such as {kernel=rbf}",
+                                 : "strings need one column besides the label, but this file has %lld; "
+                                   "check {label} and {delimiter}, or, for columns of numbers, use a "
+                                   "kernel on numbers, such as {kernel=rbf}",
                              (long long)numbers);
     if (numbers == 0)
         return kfe_i_fail_at(csv->ctx, KFE_EINPUT, file, csv->dialect.first_line, 0,

@@ -184,9 +184,8 @@ static kfe_status look_up(const kfe_i_csv *csv, name_index *index, const char *n
     *field = status == KFE_OK && number < index->known ? index->field[number] : -1;
     if (status == KFE_OK && number < index->known && *field < 0 && name[0])
         return kfe_i_fail_at(csv->ctx, KFE_EINPUT, csv->block.source->name, csv->dialect.first_line, 0,
-                             "two columns are called '%.100s', a name that the model knows, so that it "
-                             "cannot be told which of them is "
-                             "meant; rename one of them, or remove it",
+                             "two columns are called '%.100s', a name that the model knows, so it is not "
+                             "clear which one is meant; rename or remove one of them",
                              name);
     if (*field < 0 && number < index->known)
         *field = -1 - *field; /* columns without a name */

@@ -400,8 +400,8 @@ static kfe_status read_array_labels(mtx *reader, kfe_i_raw_table *out)
     kfe_status status = KFE_OK;
 
     if (reader->cols != 1)
-        KFE_FAIL(reader->ctx, KFE_EINPUT, "%s: a label file has one column, this one has %lld", reader->file,
-                 (long long)reader->cols);
+        KFE_FAIL(reader->ctx, KFE_EINPUT, "%s: a label file has one column, but this one has %lld",
+                 reader->file, (long long)reader->cols);
     KFE_TRY(check_length(reader));
     KFE_ALLOC_ZERO(reader->ctx, out->labels.numbers, reader->rows);
     KFE_TRY(take_array(reader, out->labels.numbers, 0, &out->labels.floating));

@@ -589,8 +589,7 @@ static kfe_status check_size(const kfe_i_written *what)
     if (16 * (elements + 4 * (double)table->rows) < (double)UINT32_MAX)
         return KFE_OK;
     return kfe_i_fail(what->ctx, KFE_EUNSUPPORTED,
-                      "%s: too large for an .npz file of ours; write .npy (dense) or .svm (sparse)",
-                      what->path);
+                      "%s: too large for an .npz file; write .npy (dense) or .svm (sparse)", what->path);
 }
 
 static kfe_status write_npz(const kfe_i_written *what, kfe_i_sink *sink)

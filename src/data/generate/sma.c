@@ -119,7 +119,7 @@ cleanup:
 
 const kfe_i_generator kfe_i_generator_sma_cost = {
     .name = "sma-cost",
-    .summary = "regression, 100 rows of 1000 features of which 50 matter",
+    .summary = "regression, 100 rows with 1000 features, 50 of which matter",
     .source = "Dhanjal, Gunn & Shawe-Taylor, Efficient sparse kernel feature extraction, 4.3",
     .params = KFE_PARAM_TABLE(cost_params, struct sma_settings),
     .make = make_sma,
@@ -127,7 +127,7 @@ const kfe_i_generator kfe_i_generator_sma_cost = {
 
 const kfe_i_generator kfe_i_generator_sma_columns = {
     .name = "sma-columns",
-    .summary = "regression, 2000 rows of 1000 features of which 50 matter",
+    .summary = "regression, 2000 rows with 1000 features, 50 of which matter",
     .source = "Dhanjal, Gunn & Shawe-Taylor, Efficient sparse kernel feature extraction, 4.4",
     .params = KFE_PARAM_TABLE(columns_params, struct sma_settings),
     .make = make_sma,

@@ -83,7 +83,8 @@ static const kind kinds[] = {
     KIND("\x80\5", "a Python pickle",
          "load it in Python and write .npy, .npz or CSV; pickles can run programs"),
     /* archives and programs */
-    KIND_AT(257, "ustar", 0, "a tar archive", "unpack it first with 'tar xf FILE', and give a file of it"),
+    KIND_AT(257, "ustar", 0, "a tar archive",
+            "unpack it first with 'tar xf FILE', and give one of its files"),
     KIND("BZh", "a bzip2 archive", "unpack it first with 'bunzip2', or use gzip, xz or zstd"),
     KIND("\x04\x22\x4d\x18", "an LZ4 archive", "unpack it first with 'unlz4', or use gzip, xz or zstd"),
     KIND("7z\xbc\xaf\x27\x1c", "a 7-Zip archive", "unpack it first"),

@@ -21,15 +21,14 @@ static const kfe_i_param rows[] = {
         "header or a number from 1"),
     ROW(KFE_TEXT, label_file, "label_file", "", "take the labels from this file of one column"),
     ROW(KFE_TEXT, label_pattern, "label_pattern", "",
-        "take the label of a FASTA record from its header: a regular expression (POSIX extended), of which "
-        "the "
-        "first group in parentheses is the label, or the whole match if it has no group"),
+        "a regular expression (POSIX extended) that finds the label of a FASTA record in its header: the "
+        "label is the first group in parentheses, or the whole match if there is no group"),
     ROW(KFE_TEXT, id, "id", "",
         "the column that names the rows, by name or number; it is not a feature, and outputs begin with it"),
     ROW(KFE_TEXT, groups, "groups", "",
-        "a column of numbers or text, by name or number, whose equal values are groups: cross-validation "
-        "never "
-        "has rows of a group in the training and in the test part of a split; the column is not a feature"),
+        "a column of numbers or text, by name or number: rows with equal values are a group, which "
+        "cross-validation never divides between the training and the test part of a split; the column is "
+        "not a feature"),
     ROW(KFE_TEXT, weight, "weight", "",
         "a column of numbers, by name or number, that says how many examples each row counts for: a row of "
         "weight 2 "
@@ -62,8 +61,7 @@ static const kfe_i_param rows[] = {
         "views that hold strings while the others hold numbers, as NAME;NAME"),
     ROW(KFE_TEXT, view_columns, "view_columns", "",
         "views that are columns of one table, as NAME=COLUMNS;NAME=COLUMNS, COLUMNS written as for drop"),
-    ROW(KFE_INT, columns, "columns", "0", 0, 2147483647,
-        "number of columns to expect; 0 takes what is found"),
+    ROW(KFE_INT, columns, "columns", "0", 0, 2147483647, "expected number of columns; 0: any"),
 };
 
 const kfe_i_param_table kfe_i_read_params = KFE_PARAM_TABLE(rows, kfe_i_read_settings);

@@ -123,7 +123,8 @@ static kfe_status check_images(kfe_context *ctx, const kfe_data *images, int64_t
                           KFE_VIOLA_JONES_LARGEST, KFE_VIOLA_JONES_LARGEST, (long long)width,
                           (long long)height);
     if (images->view_count > 1)
-        return kfe_i_fail(ctx, KFE_EINVAL, "rectangle features are of one table of images, not of %d",
+        return kfe_i_fail(ctx, KFE_EINVAL,
+                          "rectangle features are computed from one table of images, not from %d",
                           images->view_count);
     if (view->table.kind == KFE_TABLE_TEXT)
         return kfe_i_fail(ctx, KFE_EINPUT, "%s: strings are not images", kfe_i_view_shown(view));

@@ -136,7 +136,7 @@ static kfe_status check_written(const kfe_output *output, const kfe_i_written *w
 
     if (output->begun && !format->in_parts)
         return kfe_i_fail(what->ctx, KFE_EUNSUPPORTED,
-                          "%s: this format is written at once; write parts as .csv, .tsv or .svm",
+                          "%s: this format is written as a whole; write parts as .csv, .tsv or .svm",
                           what->path);
     if (what->table.kind == KFE_TABLE_TEXT && !format->holds_strings)
         return kfe_i_fail(what->ctx, KFE_EINVAL,

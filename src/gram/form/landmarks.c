@@ -486,9 +486,8 @@ static kfe_status make(landmark_state *s, kfe_i_gram *source, const kfe_i_landma
     if (negative >= (f->narrow ? KFE_SINGLE_NEGATIVE_BEYOND_ROUNDING : KFE_NEGATIVE_BEYOND_ROUNDING))
         return KFE_OK;
     kfe_i_log(f->ctx, KFE_LOG_WARNING,
-              "the kernel is not positive definite on this data; directions of negative length are left out "
-              "of what "
-              "the landmarks make");
+              "the kernel is not positive definite on this data; directions of negative length are left "
+              "out of the approximation by landmarks");
     drop_factor(f);
     KFE_TRY(fill_up(f, plan));
     KFE_TRY(make_factor(f, source, storage, 1));

@@ -165,7 +165,9 @@ static kfe_status make_exact(kfe_i_landmark_regression *r, refinement *way)
 {
     kfe_status status = KFE_OK;
 
-    kfe_i_log(r->ctx, KFE_LOG_DEBUG, "landmarks: sums over kernel values lack digits; again over the factor");
+    kfe_i_log(r->ctx, KFE_LOG_DEBUG,
+              "landmarks: sums over kernel values have too few digits; they are "
+              "computed again over the factor");
     r->exact = 1;
     KFE_TRY(sum_rows(r));
     KFE_TRY(factorise(r, way));

@@ -29,7 +29,7 @@ static const kfe_i_param rows[] = {
     KFE_CHOICE(kfe_i_linear_settings, multiclass, "multiclass", "ovr", KFE_MULTICLASS_WORDS,
                "several classes: one against one, one against the rest, or a chain"),
     KFE_REAL(kfe_i_linear_settings, stop, "stop", "1e-3", KFE_REAL_POSITIVE, 1,
-             "gradient at the end, relative to that at the start"),
+             "gradient at which the solver stops, relative to the gradient at the start"),
     KFE_FLAG(kfe_i_linear_settings, bias, "bias", "yes", "an intercept, which is part of the norm"),
 };
 

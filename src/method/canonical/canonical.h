@@ -31,12 +31,12 @@ typedef struct kfe_i_canonical_settings {
 #define KFE_CANONICAL_ROWS                                                                                   \
     KFE_DIM_ROW(kfe_i_canonical_settings, dim, "number of features of each view; auto: up to 10"),           \
         KFE_TEXT(kfe_i_canonical_settings, features, "features", "joint",                                    \
-                 "joint: one set of features from all views; all: those of each view, one view after the "   \
-                 "other; or the name or number of a view: those of this view"),                              \
+                 "joint: one set of features from all views; all: the features of every view, side by "      \
+                 "side; or the name or number of one view"),                                                 \
         KFE_REAL_OR(kfe_i_canonical_settings, ridge, "ridge", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX,       \
                     "auto", "auto=-1",                                                                       \
-                    "added to the eigenvalues of each centred kernel matrix, times its trace; auto: the "    \
-                    "one whose features of held-out training examples correlate most"),                      \
+                    "added to the eigenvalues of each centred kernel matrix, as a share of its trace; "      \
+                    "auto: the ridge whose features correlate most on held-out training examples"),          \
         KFE_FACTOR_RANK_ROW(kfe_i_canonical_settings, rank)
 
 kfe_status kfe_i_canonical_fit(kfe_context *ctx, const char *method, kfe_i_canonical_rule rule,

@@ -21,13 +21,14 @@ typedef struct kfe_i_discriminant_settings {
     int whiten;
 } kfe_i_discriminant_settings;
 
-#define KFE_DISCRIMINANT_ROWS                                                                                \
-    KFE_DIM_ROW(kfe_i_discriminant_settings, dim, "number of features; auto: one for each class"),           \
-        KFE_CHOICE(kfe_i_discriminant_settings, scatter, "scatter", "within", "within|total",                \
-                   "scatter that the scatter between classes is compared with: within classes, or total"),   \
-        KFE_REAL(kfe_i_discriminant_settings, ridge, "ridge", "3", 0, KFE_REAL_MAX,                          \
-                 "added to the diagonal of that scatter, as a share of its mean diagonal"),                  \
-        KFE_FLAG(kfe_i_discriminant_settings, whiten, "whiten", "no",                                        \
+#define KFE_DISCRIMINANT_ROWS                                                                                   \
+    KFE_DIM_ROW(kfe_i_discriminant_settings, dim, "number of features; auto: one for each class"),              \
+        KFE_CHOICE(                                                                                             \
+            kfe_i_discriminant_settings, scatter, "scatter", "within", "within|total",                          \
+            "what the between-class scatter is compared with: the within-class scatter, or the total scatter"), \
+        KFE_REAL(kfe_i_discriminant_settings, ridge, "ridge", "3", 0, KFE_REAL_MAX,                             \
+                 "added to the diagonal of that scatter, as a share of its mean diagonal"),                     \
+        KFE_FLAG(kfe_i_discriminant_settings, whiten, "whiten", "no",                                           \
                  "scale every feature to unit scatter; otherwise directions have unit length")
 
 /* The space, and how its basis is written in the solution. */

@@ -46,7 +46,7 @@ static kfe_status fit_sums(kfe_context *ctx, const kfe_i_fit_source *source, con
     if (s->center)
         KFE_TRY(kfe_i_pls_from_sums(ctx, &from, features_of(s), out, &done));
     if (!done && (source->rows_at_hand || source->sums->spectrum))
-        KFE_FAIL(ctx, KFE_EUNSUPPORTED, "pls: the sums do not have the digits for so many features");
+        KFE_FAIL(ctx, KFE_EUNSUPPORTED, "pls: the sums have too few digits for so many features");
     if (!done)
         KFE_TRY(kfe_i_stand_in_fit(ctx, source->sums, &job, out));
 cleanup:

@@ -115,7 +115,7 @@ static kfe_status fit_by(kfe_context *ctx, sums_form which, const kfe_i_fit_sour
     if (!usable && which != FORM_ROUGH_ROWS && 16 * d * d < memory)
         KFE_TRY(fit_exactly(ctx, source, dim, out, done));
     kfe_i_log(ctx, KFE_LOG_DEBUG, "pls: %s",
-              *done ? "sums over the rows stand for them"
+              *done ? "sums over the rows replace the rows"
                     : "sums over the rows have too few digits, so the rows are used");
 cleanup:
     return status;

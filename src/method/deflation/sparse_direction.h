@@ -15,9 +15,11 @@ typedef enum kfe_i_sparse_rule { KFE_SPARSE_MR, KFE_SPARSE_MI } kfe_i_sparse_rul
              "share of the examples that a direction rests on"),                                             \
         KFE_CHOICE(                                                                                          \
             type, sparse.rule, "rule", "mr", KFE_SPARSE_WORDS,                                               \
-            "which examples: mr, those of largest residual; mi, those of largest covariance with it"),       \
-        KFE_INT(type, sparse.cache, "cache", "500", 1, KFE_INT_MAX,                                          \
-                "examples drawn at random in each iteration, from which mi chooses (mr: among equals)")
+            "which examples: mr, those with the largest residual; mi, those with the largest covariance "    \
+            "with the residual"),                                                                            \
+        KFE_INT(                                                                                             \
+            type, sparse.cache, "cache", "500", 1, KFE_INT_MAX,                                              \
+            "number of examples drawn at random in each iteration, from which mi chooses (mr: only to break ties)")
 
 /* An example and what it is ranked by. */
 typedef struct kfe_i_candidate {

@@ -31,7 +31,7 @@ typedef struct spls_settings {
 static const kfe_i_param rows[] = {
     KFE_DEFLATION_ROWS(spls_settings, "yes"),
     KFE_INT_OR(spls_settings, keep, "keep", "50", 1, KFE_INT_MAX, "all", "all=0",
-               "columns that each direction may use, at most; all: no column is left out"),
+               "maximum number of columns that a direction uses; all: no limit"),
 };
 
 typedef struct sparse_state {

@@ -48,15 +48,16 @@ static const kfe_i_param rows[] = {
         "many as columns"),
     KFE_INT_OR(
         gkdr_settings, iterations, "iterations", "auto", 1, 1000, "auto", "auto=0",
-        "in how many steps the number of directions falls to dim; auto: by up to a third in each; with "
-        "ridge=auto, leave-one-out decides between that and one step, and whether a kernel whose width "
-        "follows the data is widened"),
+        "number of steps in which the number of directions falls to dim; auto: each step drops up to a "
+        "third of the directions; with ridge=auto, leave-one-out decides between these steps and a single "
+        "one, and whether to widen a kernel whose width follows the data"),
     KFE_CHOSEN_RIDGE_ROW(gkdr_settings, ridge, "ridge",
-                         "regularisation of the regressions; auto: by leave-one-out (of more than 200 "
-                         "examples, on a sample); thousandth: of the mean diagonal of the kernel matrix"),
+                         "regularisation of the regressions; auto: by leave-one-out (on a sample if there "
+                         "are more than 200 examples); thousandth: a thousandth of the mean diagonal of "
+                         "the kernel matrix"),
     KFE_TEXT(gkdr_settings, label_kernel, "label-kernel", LINEAR,
-             "kernel on the targets: linear sees what changes their mean; another, such as rbf:gamma=median, "
-             "also what changes their spread or their distribution otherwise"),
+             "kernel on the targets: linear finds what changes the mean of the targets; others, such as "
+             "rbf:gamma=median, also find what else changes their distribution, such as their spread"),
 };
 
 /* The number of directions after step t of `steps`: it falls by the same factor in each. */
@@ -170,7 +171,7 @@ static kfe_status step(search *s, int64_t count, kfe_i_map *map, kfe_i_distance_
     KFE_TRY(kfe_i_distance_root(s->ctx, s->x.cols, 0, 0, count, s->g, &next));
     if (!next.values)
         KFE_FAIL(s->ctx, KFE_EINPUT,
-                 "gkdr: the regression is constant, so that it has no directions; use a smaller {ridge} or "
+                 "gkdr: the regression is constant, so it has no directions; use a smaller {ridge} or "
                  "another kernel");
     kfe_i_map_free(map);
     *map = next;

@@ -35,27 +35,26 @@ static const kfe_i_param rows[] = {
     KFE_REAL(kfe_i_rfm_settings, power, "power", "1", KFE_REAL_POSITIVE, 2,
              "power of the average gradient outer product that becomes the new distance"),
     KFE_REAL(kfe_i_rfm_settings, held_out, "held-out", "0.2", 0, 0.5,
-             "share of the examples that chooses the iteration; 0: keep the last one, and distance=auto "
-             "means diagonal"),
+             "share of the examples that is held out to choose the iteration; 0: keep the last iteration, "
+             "and distance=auto means diagonal"),
     KFE_CHOSEN_RIDGE_ROW(kfe_i_rfm_settings, ridge, "ridge",
                          "regularisation of the regressions; auto: by leave-one-out, again in each "
-                         "iteration (of more than 200 examples, on a sample); thousandth: of the mean "
-                         "diagonal of the kernel matrix"),
-    KFE_REAL(
-        kfe_i_rfm_settings, gradient_ridge, "gradient-ridge", "0.01", 0, KFE_REAL_MAX,
-        "ridge=auto: the distance is learned from a regression whose ridge is at most this many times the "
-        "mean diagonal of the kernel matrix; 0: from the one that predicts"),
+                         "iteration (on a sample if there are more than 200 examples); thousandth: a "
+                         "thousandth of the mean diagonal of the kernel matrix"),
+    KFE_REAL(kfe_i_rfm_settings, gradient_ridge, "gradient-ridge", "0.01", 0, KFE_REAL_MAX,
+             "with ridge=auto, the distance is learned from a regression whose ridge is at most this factor "
+             "times the mean diagonal of the kernel matrix; 0: from the regression that predicts"),
     KFE_INT_OR(
         kfe_i_rfm_settings, directions, "directions", "none", 1, KFE_INT_MAX, "none|auto", "none=0|auto=-1",
-        "none: the features are what the regression predicts, one per target or class; a number: this "
-        "many leading eigenvectors of the learned matrix, on which the regression is fitted again; auto: as "
-        "many as cover 99% of its trace"),
+        "none: the features are the predictions of the regression, one per target or class; a number: the "
+        "features are that many leading eigenvectors of the learned matrix, on which the regression is "
+        "fitted again; auto: enough eigenvectors to cover 99% of the trace"),
     KFE_INT_OR(kfe_i_rfm_settings, leaf_size, "leaf-size", "none", LEAST_LEAF, KFE_INT_MAX, "none", "none=0",
-               "divide more examples than this by a tree, at the median of the direction along which the "
-               "target varies most, until no leaf has more; every leaf learns a distance of its own"),
+               "maximum number of examples in a leaf; a tree divides more examples, at the median along "
+               "the direction in which the target varies most; every leaf learns its own distance"),
     KFE_REAL(kfe_i_rfm_settings, softness, "softness", "0", 0, 10,
-             "leaf-size: how softly a point near a division is shared between both sides, in standard "
-             "deviations of the examples along the direction; 0: it goes to one side"),
+             "with leaf-size: how softly both sides of a division share the points near it, in standard "
+             "deviations of the examples along the direction; 0: a point belongs to one side"),
 };
 
 /* ---- the solution ---- */

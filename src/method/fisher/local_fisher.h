@@ -37,7 +37,8 @@ typedef struct kfe_i_local_fisher_settings {
                 "the width of the affinity at an example is the distance to this neighbour in its class"),   \
         KFE_REAL_OR(kfe_i_local_fisher_settings, ridge, "ridge", "mean", KFE_REAL_POSITIVE, KFE_REAL_MAX,    \
                     "mean|thousandth", "mean=-1|thousandth=-2",                                              \
-                    "added to the local within-class scatter; mean: its mean diagonal; thousandth: of that")
+                    "added to the local within-class scatter; mean: its mean diagonal; thousandth: "         \
+                    "a thousandth of that")
 
 kfe_status kfe_i_local_fisher_fit(const char *method, const kfe_i_factor *factor, const kfe_i_target *target,
                                   const kfe_i_local_fisher_settings *settings, kfe_i_solution *out);

@@ -48,10 +48,9 @@ enum { KFE_STEP_EXACT, KFE_STEP_PLAIN };
                     "C of the SVMs: weight of the loss against the norm; auto: " automatic,                  \
                     KFE_ALIAS("machine-C")),                                                                 \
         KFE_SVM_STOP_ROW(type, field.stop),                                                                  \
-        KFE_REAL(                                                                                            \
-            type, field.settled, "settled", "0.0001", 0, 1,                                                  \
-            "relative gap between objective and bound that is accepted; the alternation also ends when "     \
-            "the objective changes by less"),                                                                \
+        KFE_REAL(type, field.settled, "settled", "0.0001", 0, 1,                                             \
+                 "accepted relative gap between objective and bound; the alternation also ends when the "    \
+                 "objective changes by less"),                                                               \
         KFE_CHOICE(type, field.step, "step", "exact", "exact|plain",                                         \
                    "exact: the closed form, a global optimum unless dim is below the number of SVMs; "       \
                    "plain: the paper's alternation, which may swing"),                                       \

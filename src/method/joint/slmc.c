@@ -55,9 +55,9 @@ static const kfe_i_param rows[] = {
     KFE_DIM_ROW(slmc_settings, dim, "number of points, and of features; auto: 10"),
     KFE_AUTO_ONEVSREST_ROWS(
         slmc_settings, c, stop,
-        "4 divided by the ridge of smallest leave-one-out error of a regression on the classes"),
+        "4 divided by the ridge with the smallest leave-one-out error in a regression on the classes"),
     KFE_CHOICE(slmc_settings, start, "init", "kmeans", "kmeans|random",
-               "where the points start: means of clusters inside the classes, or examples drawn by the seed"),
+               "where the points start: means of clusters inside the classes, or randomly drawn examples"),
     KFE_REAL(slmc_settings, settled, "settled", "0.0001", 0, 1,
              "relative decrease of the objective at which the search ends"),
     KFE_INT(slmc_settings, max_iterations, "max-iter", "50", 0, 1e6,
@@ -221,8 +221,8 @@ static void warn_of_the_limit(const search *s, const slmc_settings *settings)
 
     if (before - s->value > settings->settled * fabs(s->value))
         kfe_i_log(s->slmc->ctx, KFE_LOG_WARNING,
-                  "slmc: the objective still falls after %lld iterations, by %.2g of itself in the last one; "
-                  "raise {max-iter}, or {settled}",
+                  "slmc: the objective still falls after %lld iterations, in the last one by a share of "
+                  "%.2g; raise {max-iter}, or {settled}",
                   (long long)s->iterations, (before - s->value) / fabs(s->value));
 }
 

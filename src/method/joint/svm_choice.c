@@ -34,8 +34,9 @@ kfe_status kfe_i_class_ridge(kfe_context *ctx, const char *method, const kfe_i_g
                                        .rule = KFE_LOO_SMALLEST_ERROR};
     KFE_TRY(kfe_i_loo_choose(ctx, &problem, out));
     if (out->rows > 0)
-        kfe_i_log(ctx, KFE_LOG_INFO, "%s: ridge %g of smallest leave-one-out error on %lld of %lld examples",
-                  method, out->ridge, (long long)out->rows, (long long)target->rows);
+        kfe_i_log(ctx, KFE_LOG_INFO,
+                  "%s: ridge %g has the smallest leave-one-out error on %lld of %lld examples", method,
+                  out->ridge, (long long)out->rows, (long long)target->rows);
 cleanup:
     kfe_i_gram_free(weighted);
     kfe_i_free(ctx, roots);

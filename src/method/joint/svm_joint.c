@@ -15,8 +15,9 @@ typedef struct svm_joint_settings {
 } svm_joint_settings;
 
 static const kfe_i_param rows[] = {
-    KFE_JOINT_ROWS(svm_joint_settings, joint,
-                   "4 divided by the ridge of smallest leave-one-out error of a regression on the classes"),
+    KFE_JOINT_ROWS(
+        svm_joint_settings, joint,
+        "4 divided by the ridge with the smallest leave-one-out error in a regression on the classes"),
     KFE_REAL_OR(svm_joint_settings, lambda, "lambda", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto",
                 "auto=-1",
                 "regularisation lambda of the subspace kernel; auto: a thousandth of the mean diagonal of "

@@ -18,9 +18,10 @@ typedef struct usvm_joint_settings {
 static const kfe_i_param rows[] = {
     KFE_JOINT_ROWS(usvm_joint_settings, joint, "10"),
     KFE_CHOSEN_RIDGE_ROW(usvm_joint_settings, xi, "xi",
-                         "regularisation xi of the uncorrelated features; auto: the ridge of smallest "
-                         "leave-one-out error of a regression on the classes (of more than 200 examples, on "
-                         "a sample); thousandth: of the mean diagonal of the centred kernel"),
+                         "regularisation xi of the uncorrelated features; auto: the ridge with the "
+                         "smallest leave-one-out error in a regression on the classes (on a sample if "
+                         "there are more than 200 examples); thousandth: a thousandth of the mean diagonal "
+                         "of the centred kernel"),
 };
 
 static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,

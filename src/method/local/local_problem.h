@@ -56,19 +56,20 @@ typedef struct kfe_i_local_settings {
                    "shares"),                                                                                \
         KFE_ONEVSREST_ROWS(type, c, stop),                                                                   \
         KFE_REAL(type, ridge, "gate-ridge", "0.0001", 0, KFE_REAL_MAX,                                       \
-                 "penalty of a gate of unit slope, relative to the objective at the start; keeps the gate "  \
-                 "from hardening without end"),                                                              \
-        KFE_CHOICE(type, step, "step", "armijo", "armijo|constant", "line search, or steps of one size"),    \
+                 "penalty on a gate of unit slope, relative to the objective at the start; keeps the gate "  \
+                 "from getting harder and harder"),                                                          \
+        KFE_CHOICE(type, step, "step", "armijo", "armijo|constant",                                          \
+                   "line search, or steps of constant size"),                                                \
         KFE_REAL_OR(type, step_size, "step-size", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=0", \
-                    "factor of the gradient in the first step, or in every one"),                            \
+                    "factor of the gradient in the first step, or in every step"),                           \
         KFE_REAL(type, settled, "settled", "0.001", 0, 1,                                                    \
                  "stop when an iteration lowers the objective by less than this share"),                     \
-        KFE_INT(type, max_iterations, "max-iter", "200", 0, 1e6, "most iterations of one start"),            \
+        KFE_INT(type, max_iterations, "max-iter", "200", 0, 1e6, "maximum number of iterations per start"),  \
         KFE_INT_OR(                                                                                          \
             type, restarts, "restarts", "auto", 1, 1e6, "auto", "auto=0",                                    \
-            "number of starts, of which the best end is kept; auto: a dozen short ones, of which the "       \
-            "lowest three go on, and the best end from a softer gate while that ends lower, at most "        \
-            "3 times")
+            "number of starts, of which the best result is kept; auto: a dozen short starts, of which the "  \
+            "lowest three go on; the best result is then continued from a softer gate as long as that "      \
+            "lowers the objective, at most 3 times")
 
 /* ---- the problem ---- */
 

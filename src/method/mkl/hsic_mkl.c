@@ -27,7 +27,7 @@ typedef struct hsic_mkl_settings {
 static const kfe_i_param rows[] = {
     KFE_DIM_ROW(hsic_mkl_settings, dim, "number of features; auto: one fewer than classes"),
     KFE_CHOICE(hsic_mkl_settings, label_kernel, "label-kernel", "h2", "h1|h2",
-               "kernel on the labels: 1 for examples of one class, or that over the size of the class"),
+               "kernel on the labels: 1 for examples of the same class, or 1 / (size of the class)"),
     KFE_RIDGE_WEIGHTS_ROWS(hsic_mkl_settings, weights, "max-iter", "1/examples"),
 };
 
@@ -105,7 +105,8 @@ cleanup:
 
 const kfe_i_method kfe_i_method_hsic_mkl = {
     .name = "hsic-mkl",
-    .summary = "uncorrelated features of largest dependence on the labels, weights of the kernels learned",
+    .summary =
+        "uncorrelated features with the largest dependence on the labels; learns the weights of the kernels",
     .reference = "Chen et al. 2008, section 5",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_WEIGHTS |
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,

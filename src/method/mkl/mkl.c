@@ -31,14 +31,14 @@ typedef struct mkl_settings {
 
 static const kfe_i_param rows[] = {
     KFE_AUTO_ONEVSREST_ROWS(mkl_settings, c, stop,
-                            "4 divided by the ridge of smallest leave-one-out error of a regression on the "
-                            "classes, with equal weights"),
+                            "4 divided by the ridge with the smallest leave-one-out error in a regression "
+                            "on the classes, with equal weights"),
     KFE_FLAG(mkl_settings, normalize, "normalize", "yes",
              "divide every kernel by its mean value on the diagonal, so that none wins by its unit"),
     KFE_CHOICE_NOW(mkl_settings, solver, "solver", "gradient", "gradient", "silp",
-                   "how weights are found: gradient, Newton steps on the simplex"),
+                   "how the weights are found: gradient, by Newton steps on the simplex"),
     KFE_REAL(mkl_settings, tolerance, "tolerance", "0.0001", 1e-10, 1,
-             "duality gap that is accepted, relative to the objective"),
+             "accepted duality gap, relative to the objective"),
     KFE_INT(mkl_settings, max_iterations, "max-iter", "1000", 1, 1e9,
             "maximum number of iterations of the solver", KFE_ALIAS("max-rounds")),
 };
@@ -275,7 +275,7 @@ cleanup:
 
 const kfe_i_method kfe_i_method_mkl = {
     .name = "mkl",
-    .summary = "SVMs on a weighted sum of kernels, the weights learned with them",
+    .summary = "SVMs on a weighted sum of kernels, learned together with the weights",
     .reference = "Lanckriet et al. 2004; Rakotomamonjy et al. 2008",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_WEIGHTS |
              KFE_HAS_PREDICTOR | KFE_HAS_SAMPLE_WEIGHTS,

@@ -24,11 +24,11 @@ typedef struct kfe_i_ridge_weights_settings {
 /* `iterations` names the limit of the solver: svm-mkl has an own max-iter. `automatic` says what xi=auto is. */
 #define KFE_RIDGE_WEIGHTS_ROWS(type, field, iterations, automatic)                                           \
     KFE_REAL_OR(type, field.xi, "xi", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1",            \
-                "regularisation xi, against a sum of kernels of trace one; auto: " automatic),               \
+                "regularisation xi, relative to a sum of kernels with trace one; auto: " automatic),         \
         KFE_CHOICE_NOW(type, field.solver, "solver", "gradient", "gradient", "silp|sdp",                     \
-                       "how weights are found: gradient, Newton steps on the simplex"),                      \
+                       "how the weights are found: gradient, by Newton steps on the simplex"),               \
         KFE_REAL(type, field.tolerance, "tolerance", "1e-08", 1e-12, 1,                                      \
-                 "duality gap that is accepted, relative to the objective"),                                 \
+                 "accepted duality gap, relative to the objective"),                                         \
         KFE_INT(type, field.max_iterations, iterations, "1000", 1, 1e9,                                      \
                 "maximum number of iterations of the solver for the weights", KFE_ALIAS("max-rounds"))
 

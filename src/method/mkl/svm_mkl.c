@@ -34,8 +34,8 @@ typedef struct svm_mkl_settings {
 static const kfe_i_param rows[] = {
     KFE_JOINT_ROWS(svm_mkl_settings, joint, "10"),
     KFE_RIDGE_WEIGHTS_ROWS(svm_mkl_settings, weights, "solver-iter",
-                           "the ridge of smallest leave-one-out error of a regression on the classes, with "
-                           "equal weights (of more than 200 examples, on a sample)"),
+                           "the ridge with the smallest leave-one-out error in a regression on the "
+                           "classes, with equal weights (on a sample if there are more than 200 examples)"),
 };
 
 typedef struct svm_mkl {

@@ -29,7 +29,7 @@ cleanup:
 
 const kfe_i_method kfe_i_method_kopls2 = {
     .name = "kopls2",
-    .summary = "K-OPLS: kernel features that predict, and apart from them the variation that does not",
+    .summary = "K-OPLS: kernel features that predict, separated from the variation that does not",
     .reference = "Rantalainen et al. 2007",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
              KFE_HAS_SAMPLE_WEIGHTS,

@@ -25,7 +25,7 @@ cleanup:
 
 const kfe_i_method kfe_i_method_opls = {
     .name = "opls",
-    .summary = "orthogonal PLS: features that predict, and apart from them the variation that does not",
+    .summary = "orthogonal PLS: features that predict, separated from the variation that does not",
     .reference = "Trygg & Wold 2002",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kopls2",

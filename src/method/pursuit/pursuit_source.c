@@ -39,7 +39,7 @@ kfe_i_use kfe_i_pursuit_uses(const void *settings, kfe_i_offer offer, const char
         *why =
             "a centred pursuit needs all rows and cannot be fitted from sums over them; leave out {center}";
     else if (s && s->bound)
-        *why = "the bound needs all rows and cannot be had from sums over them; leave out {bound}";
+        *why = "the bound needs all rows and cannot be computed from sums over them; leave out {bound}";
     return *why ? KFE_USE_NOT : KFE_USE_POSSIBLE;
 }
 

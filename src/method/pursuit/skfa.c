@@ -20,7 +20,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const vo
 const kfe_i_method kfe_i_method_skfa = {
     .name = "skfa",
     .summary =
-        "Sparse Kernel Feature Analysis: one example per direction, the kernel column of largest variance",
+        "Sparse Kernel Feature Analysis: one example per direction, the kernel column with the largest variance",
     .reference = "Smola, Mangasarian & Schölkopf 1999; Dhanjal et al. 2009, section 2.1",
     .flags = KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .params = KFE_PARAM_TABLE(rows, kfe_i_pursuit_settings),

@@ -24,9 +24,9 @@ typedef struct hsic_settings {
 static const kfe_i_param rows[] = {
     KFE_DIM_ROW(hsic_settings, dim, "number of features; auto: as many as the target depends on"),
     KFE_CHOSEN_RIDGE_ROW(hsic_settings, lambda, "lambda",
-                         "regularisation lambda (lambda |W|^2); auto: by leave-one-out, in closed form (of "
-                         "more than 200 examples, on a sample); thousandth: of the mean diagonal of the "
-                         "centred kernel"),
+                         "regularisation lambda (lambda |W|^2); auto: by leave-one-out, in closed form (on "
+                         "a sample if there are more than 200 examples); thousandth: a thousandth of the "
+                         "mean diagonal of the centred kernel"),
     KFE_LABEL_KERNEL_ROW(hsic_settings, label_kernel),
 };
 
@@ -50,7 +50,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const vo
 
 const kfe_i_method kfe_i_method_hsic = {
     .name = "hsic",
-    .summary = "subspace of largest dependence on the target (HSIC), in closed form",
+    .summary = "subspace with the largest dependence on the target (HSIC), in closed form",
     .reference = "Chen, Ji, Ceran, Li, Wu & Ye 2008, theorem 3.1",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,

@@ -56,8 +56,8 @@ static const kfe_i_param rows[] = {
                "loss on pairs of examples: exponential or logistic"),
     KFE_REAL_OR(
         kb_settings, ridge, "ridge", "auto", 0, KFE_REAL_MAX, "auto|mean", "auto=-1|mean=-2",
-        "penalty mu on the norm of a direction (mu |w|^2), 0: none; auto: by leave-one-out, in closed "
-        "form (of more than 200 examples, on a sample); mean: the mean diagonal of the kernel matrix"),
+        "penalty mu on the norm of a direction (mu |w|^2); 0: none; auto: by leave-one-out, in closed form "
+        "(on a sample if there are more than 200 examples); mean: the mean diagonal of the kernel matrix"),
     KFE_FLAG(kb_settings, center, "center", "no", "centre the kernel in feature space"),
 };
 
@@ -104,7 +104,7 @@ static kfe_status set_signs(const kfe_i_target *target, boosting *b)
         members += target->codes[i] == 0;
     }
     if (members == 0 || members == b->n)
-        KFE_FAIL(b->ctx, KFE_EINPUT, "kb needs examples of both classes, and all are of one class");
+        KFE_FAIL(b->ctx, KFE_EINPUT, "kb needs examples of both classes, but all belong to one class");
 cleanup:
     return status;
 }

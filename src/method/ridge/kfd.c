@@ -37,9 +37,9 @@ static const kfe_i_param rows[] = {
     KFE_DIM_ROW(kfd_settings, dim, "number of features; auto: one fewer than classes"),
     KFE_CHOSEN_RIDGE_ROW(
         kfd_settings, ridge, "ridge",
-        "regularisation mu; auto: by leave-one-out, in closed form (of more than 200 examples, on a sample); "
-        "thousandth, and auto with ridge-on=coefficients: of the mean diagonal of the matrix that it is "
-        "added to"),
+        "regularisation mu; auto: by leave-one-out, in closed form (on a sample if there are more than 200 "
+        "examples); thousandth, and auto with ridge-on=coefficients: a thousandth of the mean diagonal of "
+        "the matrix to which it is added"),
     KFE_CHOICE(
         kfd_settings, ridge_on, "ridge-on", "norm", "norm|coefficients",
         "what the ridge penalises: the direction's norm (mu |w|^2) or its coefficients (mu |alpha|^2)"),

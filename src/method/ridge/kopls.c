@@ -31,8 +31,9 @@ static const kfe_i_param rows[] = {
     KFE_DIM_ROW(kopls_settings, dim, "number of features; auto: as many as there are independent targets"),
     KFE_CHOSEN_RIDGE_ROW(
         kopls_settings, ridge, "ridge",
-        "penalty mu on the norm of a direction (mu |w|^2); auto: by leave-one-out, in "
-        "closed form (of more than 200 examples, on a sample); thousandth: of the mean diagonal of the kernel matrix"),
+        "penalty mu on the norm of a direction (mu |w|^2); auto: by leave-one-out, in closed form (on a "
+        "sample if there are more than 200 examples); thousandth: a thousandth of the mean diagonal of the "
+        "kernel matrix"),
     KFE_FLAG(kopls_settings, center, "center", "yes", "centre the kernel in feature space"),
 };
 

@@ -49,9 +49,9 @@ static const kfe_i_param rows[] = {
             "random examples (the support) that span the directions"),
     KFE_CHOSEN_RIDGE_ROW(
         rkopls_settings, ridge, "ridge",
-        "penalty mu on the norm of a direction (mu |w|^2); auto: by leave-one-out, in "
-        "closed form (of more than 200 examples, on a sample); thousandth: of the mean diagonal of the part of the kernel "
-        "matrix that the support spans"),
+        "penalty mu on the norm of a direction (mu |w|^2); auto: by leave-one-out, in closed form (on a "
+        "sample if there are more than 200 examples); thousandth: a thousandth of the mean diagonal of the "
+        "kernel matrix, as far as the support spans it"),
     KFE_FLAG(rkopls_settings, center, "center", "yes", "centre the features of the examples"),
 };
 

@@ -25,8 +25,8 @@ static const kfe_i_param rows[] = {
     KFE_DIM_ROW(uhsic_settings, dim, "number of features; auto: as many as the target depends on"),
     KFE_CHOSEN_RIDGE_ROW(
         uhsic_settings, xi, "xi",
-        "regularisation xi (xi |w|^2); auto: by leave-one-out, in closed form (of "
-        "more than 200 examples, on a sample); thousandth: of the mean diagonal of the centred kernel"),
+        "regularisation xi (xi |w|^2); auto: by leave-one-out, in closed form (on a sample if there are "
+        "more than 200 examples); thousandth: a thousandth of the mean diagonal of the centred kernel"),
     KFE_LABEL_KERNEL_ROW(uhsic_settings, label_kernel),
 };
 
@@ -49,7 +49,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const vo
 
 const kfe_i_method kfe_i_method_uhsic = {
     .name = "uhsic",
-    .summary = "uncorrelated features of largest dependence on the target (uHSIC), in closed form",
+    .summary = "uncorrelated features with the largest dependence on the target (uHSIC), in closed form",
     .reference = "Chen, Ji, Ceran, Li, Wu & Ye 2008, theorem 4.1",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,

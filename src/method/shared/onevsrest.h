@@ -77,7 +77,7 @@ kfe_status kfe_i_onevsrest_predictor(const kfe_i_onevsrest *svms, int64_t dim, c
 
 #define KFE_SVM_STOP_ROW(type, field)                                                                        \
     KFE_REAL(type, field, "svm-stop", "0.0001", 1e-12, 1,                                                    \
-             "violation of the SVMs' optimality conditions that is accepted", KFE_ALIAS("machine-stop"))
+             "accepted violation of the SVMs' optimality conditions", KFE_ALIAS("machine-stop"))
 /* C=auto in the settings of a method. */
 #define KFE_SVM_C_AUTO (-1)
 #define KFE_AUTO_ONEVSREST_ROWS(type, c_field, stop_field, automatic)                                        \

@@ -50,10 +50,10 @@ static const kfe_i_param rows[] = {
             "further searches from random subspaces; the best result is kept"),
     KFE_INT_OR(
         skfe_settings, max_iter, "max-iter", "auto", 0, 1000000, "auto", "auto=-1",
-        "iterations of a search at most; more fit the training examples more closely; auto: 64, unless "
-        "held-out training examples speak for another number up to 256"),
+        "maximum number of iterations of a search; more iterations fit the training examples more closely; "
+        "auto: 64, unless held-out training examples favour another number up to 256"),
     KFE_REAL(skfe_settings, tolerance, "tolerance", "1e-06", 1e-15, 1,
-             "stop when the slope is this share of the steepest one met"),
+             "stop when the slope falls to this share of the steepest slope so far"),
     KFE_REAL(skfe_settings, c, "margin-C", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,
              "radius-margin: price of the squared slacks of the SVM"),
 };
@@ -252,7 +252,7 @@ static kfe_status make_solution(const skfe_state *s, kfe_i_solution *out)
     if (!s->best.result.converged && s->settings->max_iter != ITERATIONS_AUTO)
         kfe_i_log(
             s->ctx, KFE_LOG_INFO,
-            "skfe: the search stopped after %lld iterations, at a slope of %.2g; {max-iter} may be raised",
+            "skfe: the search stopped after %lld iterations, at a slope of %.2g; raise {max-iter} to continue",
             (long long)s->best.result.iterations, s->best.result.slope);
 cleanup:
     return status;
@@ -290,7 +290,8 @@ cleanup:
 
 const kfe_i_method kfe_i_method_skfe = {
     .name = "skfe",
-    .summary = "subspace of largest kernel-target alignment, or smallest radius-margin bound, by search",
+    .summary =
+        "search for the subspace with the largest kernel-target alignment, or the smallest radius-margin bound",
     .reference = "Wu & Farquhar 2007",
     .flags =
         KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_SAMPLE_WEIGHTS,

@@ -52,7 +52,7 @@ static kfe_status read_descriptor(struct source *source, char *out, size_t count
             continue;
         if (got <= 0)
             return kfe_i_fail_at(source->ctx, KFE_EIO, source->name, 0, 0, "cannot read: %s",
-                                 got < 0 ? strerror(errno) : "the file became shorter meanwhile");
+                                 got < 0 ? strerror(errno) : "the file became shorter while it was read");
         out += got;
         count -= (size_t)got;
     }

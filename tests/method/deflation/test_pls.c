@@ -414,9 +414,9 @@ static void test_examples_that_are_read(void **state)
 
 static void test_examples_that_are_added_up(void **state)
 {
-    check_sums(*state, MORE_ROWS, 0, 0, 1e-11, "stand for them");
-    check_sums(*state, MORE_ROWS, 0, 1e3, 1e-9, "stand for them");
-    check_sums(*state, MORE_ROWS, 1 - 1e-3, 0, 1e-7, "stand for them");
+    check_sums(*state, MORE_ROWS, 0, 0, 1e-11, "replace the rows");
+    check_sums(*state, MORE_ROWS, 0, 1e3, 1e-9, "replace the rows");
+    check_sums(*state, MORE_ROWS, 1 - 1e-3, 0, 1e-7, "replace the rows");
     check_sums(*state, MORE_ROWS, 1, 0, 1e-7, "pls: ");
 }
 

@@ -75,7 +75,7 @@ test_that("formulas are taken by comparisons and searches, with subset, weights 
   plain <- kfe_compare(flowers[rows, ], species[rows], specs, folds = 3, seed = 1, groups = frame$part[rows])
   means <- function(x) group_of(x$tables$methods, "metrics")
   expect_identical(means(found), means(plain))
-  expect_error(predict(found, iris), "fitted no model")
+  expect_error(predict(found, iris), "did not fit a model")
   expect_error(kfe_compare(Species ~ ., iris), "at least two lists")
   grouped <- kfe_tune(Species ~ . - twice - part, frame, groups = part, time = NULL, trials = 4, seed = 1)
   expect_identical(grouped$honest, kfe_tune(flowers, species, groups = frame$part, time = NULL, trials = 4, seed = 1)$honest)
