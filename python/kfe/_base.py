@@ -159,7 +159,7 @@ class Extractor(Explaining, Partial, ClassNamePrefixFeaturesOutMixin, Transforme
         return self._entry.has(tables.SUPERVISION)
 
     def _may_use_target(self) -> bool:
-        """Whether y is used if it is given: a rule of the user may, and kcca compares one view with it."""
+        """Whether y is used if it is given: a user's rule may use it, and kcca compares one view with it."""
         return hasattr(self, "rule") or self._entry.compares_views
 
     def _target_kind(self) -> str:
@@ -292,7 +292,7 @@ class Extractor(Explaining, Partial, ClassNamePrefixFeaturesOutMixin, Transforme
         return {}
 
     def _order_classes(self) -> None:
-        """Sorts the classes as scikit-learn does; the library numbers them by first appearance, and has none whose rows all weigh zero."""
+        """Sorts the classes as scikit-learn does; the library numbers them by first appearance, and leaves out those whose rows all weigh zero."""
         names = self._model.class_names
         if not hasattr(self, "classes_"):
             self.classes_ = np.unique(class_labels(names))

@@ -13,7 +13,7 @@ __all__ = ["checkpoint"]
 
 
 def checkpoint(path: str | os.PathLike, every: float = 60, resume: bool = False) -> AbstractContextManager[None]:
-    """Within it, one ``fit`` saves the state of its long loops to a file, from which a later run goes on.
+    """Within this block, one ``fit`` saves the state of its long loops to a file, from which a later run goes on.
 
     Products with the kernel matrix that are repeated many times (eigenvectors, linear systems), pursuit, joint and localized learning
     save their state. The file is deleted when the block ends without an exception, so save the model inside it.
@@ -23,9 +23,9 @@ def checkpoint(path: str | os.PathLike, every: float = 60, resume: bool = False)
     path : str or path
         The file. It is written whole or not at all.
     every : float, default=60
-        Seconds between two checkpoints; 0: as often as a twentieth of the time allows, which saving never exceeds.
+        Seconds between two checkpoints; 0: as often as possible. Saving never takes more than a twentieth of the time.
     resume : bool, default=False
-        Go on from the file if it exists. A file of a fit with other parameters or other data raises ``kfe.InputError``.
+        Go on from the file if it exists. A file from a fit with other parameters or other data raises ``kfe.InputError``.
 
     Examples
     --------

@@ -210,7 +210,7 @@ class Context:
         self.check(status)
 
     def _call_together(self, others: Communicator, function, arguments) -> int:
-        """Calls `function` in all processes; how it ended in one is how it ended in all."""
+        """Calls `function` in all processes, which agree on how it ended."""
         self.check(lib.kfe_context_set_cluster(self.pointer, others.address))
         try:
             return lib.kfe_context_agree(self.pointer, function(self.pointer, *arguments))

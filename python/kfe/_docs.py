@@ -83,7 +83,7 @@ _MISSING = Argument("missing", "str", "error", "{'error', 'mean', 'median', 'mos
                     "in the training rows, also in new data.")
 _ENCODE = Argument("encode", "Any", None, "'auto', list or None",
                    "Columns of X that hold categories: their names or numbers, or 'auto' for all that hold text. Each category of "
-                   "the training rows becomes a column of zeros and ones; a category that new data has and they had not gives "
+                   "the training rows becomes a column of zeros and ones; a category that occurs only in new data gives "
                    "zeros and a warning. With 'auto', an ordered categorical column becomes the numbers 1, 2, ... of its categories. "
                    "None: X is numbers.")
 _RUNNING = [
@@ -93,9 +93,9 @@ _RUNNING = [
              "Threads to use; None is one per core, or as OMP_NUM_THREADS in the environment says, and one in a "
              "process that was forked (multiprocessing)."),
     Argument("memory", "int | str | None", None, "int or str",
-             "Memory that may be planned for, in bytes or as in \"8G\"; None is 70 % of what is free."),
+             "The memory limit, in bytes or as in \"8G\"; None is 70 % of the free memory."),
     Argument("device", "str | None", None, "str",
-             "Where kernel matrices are computed: 'cpu', 'cuda' (an NVIDIA GPU; 'cuda:1' the second one), or 'auto', a GPU if there "
+             "Where kernel matrices are computed: 'cpu', 'cuda' (an NVIDIA GPU; 'cuda:1' is the second one), or 'auto', a GPU if there "
              "is one and the problem is large. None is as KFE_DEVICE in the environment says, else the CPU. ``kfe.devices()`` "
              "lists them."),
     Argument("verbose", "int", 0, "int", "Tell what is being done; with tqdm installed, show progress."),
@@ -117,7 +117,7 @@ def _kernel_arguments(entry: Entry, kind: str) -> list[Argument]:
                          _KERNEL + (_VIEWS if several else "")), _GAMMA, *([_COLUMNS] if several else [])]
     if entry.name == "none":
         without = ("None: the learner works on the columns." if kind else
-                   "It needs ``landmarks``, which make features of it. None: the features are the columns.")
+                   "It needs ``landmarks``, which turn it into features. None: the features are the columns.")
         return [Argument("kernel", "Kernel", None, "object, str, callable, tuple, list or dict",
                          f"{_KERNEL} {without}"), _GAMMA]
     return []
@@ -175,7 +175,7 @@ def _localized_attributes() -> list[str]:
                   "Local projections, one for each part (a view with a kernel); None where the columns themselves are "
                   "compared.")
     lines += _item("gate_projections_", "list of ndarray of shape (n_columns, gate_dim)",
-                   "What the gate makes of the columns of each part; None where it does not see them.")
+                   "The gate's projection of each part's columns; None where the gate does not see them.")
     lines += _item("gate_weights_", "ndarray of shape (gate_dim, n_parts)", "V of the gate softmax(zV + v₀).")
     lines += _item("gate_offset_", "ndarray of shape (n_parts,)", "v₀ of the gate.")
     return lines + _item("support_", "ndarray of shape (n_support,)", "Training rows of the support vectors.")
@@ -206,7 +206,7 @@ def _attributes(entry: Entry, kind: str) -> list[str]:
                    "``kernel_weights_``.")
     lines += _item("scale_mean_, scale_sd_", "ndarray of shape (n_features_in_,)",
                    "What scaling subtracts from each column and divides it by: mean and standard deviation with "
-                   "``scale=\"standard\"``, zeros and ones where columns are not scaled; of several views, dicts.")
+                   "``scale=\"standard\"``, zeros and ones where columns are not scaled; with several views, dicts.")
     lines += _item("n_features_in_", "int", "Number of columns seen in fit.")
     lines += _item("feature_names_in_", "ndarray of str", "Names of the columns, if X was one table and had them.")
     if entry.has(tables.MULTIVIEW):

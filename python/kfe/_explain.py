@@ -101,7 +101,7 @@ class Explaining:
             Their labels or targets.
         train : pair (X_train, y_train), optional
             Training examples of several views, on which the model is fitted again without each view: the table ``views``
-            then has a column ``drop``, by how much worse X is predicted.
+            then has a column ``drop``, which says how much worse X is predicted.
         **options
             Options of ``kfe explain``, such as ``examples=True``.
 

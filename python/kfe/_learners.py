@@ -54,7 +54,7 @@ CLASSES = {learner_class_name(name): _make_class(learner_class_name(name), entry
 
 
 def learner_text(learner: Any) -> Any:
-    """A learner as the library reads it; None and what is no learner are returned unchanged."""
+    """A learner as the library reads it; None and everything else that is not a learner are returned unchanged."""
     return str(learner) if isinstance(learner, Learner) else learner
 
 

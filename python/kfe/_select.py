@@ -96,7 +96,7 @@ def _check_own(estimator) -> None:
     from ._predict import Predicting
     if not isinstance(estimator, Extractor):
         what = estimator.__name__ + ", a class" if isinstance(estimator, type) else type(estimator).__name__
-        raise TypeError(f"an estimator of this package is taken here, such as kfe.KOCClassifier(), not {what}; "
+        raise TypeError(f"this function takes an estimator of this package, such as kfe.KOCClassifier(), not {what}; "
                         "pipelines and estimators of scikit-learn go into kfe.compare, or its own cross_val_score")
     if not isinstance(estimator, Predicting):
         others = " or ".join(f"kfe.{other}" for other in estimator._predictors)

@@ -19,7 +19,7 @@ from ._tables import (GENERATORS, KERNEL_ENTRIES, LEARNERS, METHODS, STRINGS, En
 
 
 def generate(name: str, random_state: int | None = None, **options: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Generate a data set of the literature.
+    """Generate a data set from the literature.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def _listing(entries: dict[str, Entry]) -> list[dict[str, Any]]:
 
 
 def devices() -> list[dict[str, Any]]:
-    """List the CPU and the accelerators that ``device=`` takes, and for one that is not usable what it lacks.
+    """List the CPU and the accelerators that ``device=`` takes, and what is missing for those that are not usable.
 
     Examples
     --------

@@ -103,7 +103,7 @@ class Spec:
 
     def _set_view_kernels(self, kernels: Mapping[str, Any], gamma: Any) -> None:
         if not hasattr(lib, "kfe_spec_set_view_kernel"):
-            raise UnsupportedError("this libkfe has no kernels of single views; use a newer one, or a list of kernels")
+            raise UnsupportedError("this libkfe does not support kernels for single views; use a newer one, or a list of kernels")
         pairs = [(view, item) for view, kernel in kernels.items() for item in kernel_list(kernel)]
         items = with_gamma([item for _, item in pairs], gamma)
         for (view, _), item in zip(pairs, items):

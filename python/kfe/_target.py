@@ -38,7 +38,7 @@ class SeenNumbers:
         self.real: bool | None = None  # what the first block was taken as; None: it had no numbers
 
     def add(self, context: Context, values: np.ndarray, floating: bool) -> bool:
-        """Whether a block is real values, by the rule for all blocks so far; refuses what one array of them all would not be."""
+        """Whether a block is real values, by the rule for all blocks so far; refuses a block that contradicts the blocks before."""
         values = np.concatenate([self.values, values])
         fractional = values[values != np.floor(values)]
         self.values = fractional[:1] if len(fractional) else np.unique(values)[:MOST_NUMBER_CLASSES + 1]

@@ -24,7 +24,7 @@ __all__ = ["share"]
 
 @contextlib.contextmanager
 def share(comm: Any = None) -> Iterator[None]:
-    """Within it, ``fit``, ``kfe.cv`` and ``kfe.compare`` use all processes of the communicator.
+    """Within this block, ``fit``, ``kfe.cv`` and ``kfe.compare`` use all processes of the communicator.
 
     Every process must make the same calls with the same data; a call that fails in one process raises in all of them. Other calls, such as
     ``transform`` and ``save``, stay in the process that makes them.

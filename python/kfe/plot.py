@@ -323,9 +323,9 @@ class CalibrationDisplay(_OfEstimator):
         ----------
         y_true : array-like of shape (n_samples,)
         y_prob : array-like of shape (n_samples,) or (n_samples, n_classes)
-            Probabilities of ``pos_label``, or of the sorted classes. Of several classes, the most probable one is judged.
+            Probabilities of ``pos_label``, or of the sorted classes. With several classes, the most probable one is judged.
         pos_label : label, optional
-            The class whose probability is judged; of two classes the last one unless given.
+            The class whose probability is judged; with two classes the last one unless given.
         n_bins : int
             The number of bins of equal width.
         ax : matplotlib axes, optional

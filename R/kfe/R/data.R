@@ -138,7 +138,7 @@ match_columns <- function(names, count, schema, place) {
   }
   twice <- c(schema$names[duplicated(schema$names)], intersect(names[duplicated(names)], schema$names))
   if (length(twice) > 0)
-    stop_kfe(sprintf(paste("two columns of %s are called \"%s\", so that it cannot be told which is which; give a matrix without",
+    stop_kfe(sprintf(paste("two columns of %s are called \"%s\", so it is not clear which is which; give a matrix without",
                            "column names in the order of the fit, or rename them and fit again"), place, twice[1]))
   places <- match(schema$names, names)
   lacking <- schema$names[is.na(places)]

@@ -38,7 +38,7 @@ make_problem <- function(x, y, spec, views = NULL, task = "auto", missing = "err
   }
   rows <- count_rows(x)
   if (rows == 0)
-    stop_kfe(if (dropped > 0) sprintf("all %d rows have missing values, so that none is left", dropped) else "x has no rows")
+    stop_kfe(if (dropped > 0) sprintf("all %d rows have missing values, so none is left", dropped) else "x has no rows")
   data <- describe_x(x, NULL, takes_strings(spec$kernels))
   schemas <- lapply(data$views, schema_of)
   if (!is.null(data$names)) names(schemas) <- data$names

@@ -35,8 +35,8 @@ handle_of <- function(object) {
 model_of <- function(object) {
   if (inherits(object, "kfe")) return(object)
   if (inherits(object, "kfe_search") && !is.null(object$model)) return(object$model)
-  if (inherits(object, "kfe_search")) stop_kfe("this search has fitted no model; fit one by kfe(), or search by kfe_cv() or kfe_tune()", "argument")
-  stop_kfe(sprintf("a model of kfe() is taken here, not %s", article(class(object)[1])), "argument")
+  if (inherits(object, "kfe_search")) stop_kfe("this search did not fit a model; fit one by kfe(), or search by kfe_cv() or kfe_tune()", "argument")
+  stop_kfe(sprintf("this function takes a model of kfe(), not %s", article(class(object)[1])), "argument")
 }
 
 facts_of <- function(object) native("inspect", list(), handle_of(object))
