@@ -140,7 +140,7 @@ typedef struct kfe_device_entry {
     int usable;
     int64_t memory, free_memory; /* bytes; 0: not usable */
 } kfe_device_entry;
-/* Lists the devices, the CPU first. A device that has no plug-in or no driver has an entry that says so. The caller frees
+/* Lists the devices, the CPU first. A device without a plug-in or a driver has an entry that says so. The caller frees
  * the list. */
 typedef struct kfe_device_list kfe_device_list;
 KFE_API kfe_status kfe_devices(kfe_context *ctx, kfe_device_list **out);
@@ -149,29 +149,29 @@ KFE_API const kfe_device_entry *kfe_device_list_entry(const kfe_device_list *lis
 KFE_API void kfe_device_list_free(kfe_device_list *list);
 
 /* Shares the work of the calls with this context among processes that MPI started (docs/cluster.md). `communicator` is the address of
- * an MPI_Comm (null: leaves); NULL: MPI_COMM_WORLD, started if need be. Every process must make the same calls with the same data and
- * settings; all get the same results, but only process 0 writes files. Threads and the memory limit are those of one process; unless
- * given, processes on one machine divide its cores and its free memory. Fails with KFE_EUNSUPPORTED if the plug-in libkfe_mpi.so is
+ * an MPI_Comm. NULL joins MPI_COMM_WORLD and starts MPI if necessary. To leave, pass the address of MPI_COMM_NULL. Every process must
+ * make the same calls with the same data and settings; all get the same results, but only process 0 writes files. Threads and the
+ * memory limit are per process; by default, processes on one machine divide its cores and its free memory. Fails with KFE_EUNSUPPORTED if the plug-in libkfe_mpi.so is
  * missing or MPI does not start. */
 KFE_API kfe_status kfe_context_set_cluster(kfe_context *ctx, const void *communicator);
 /* The number of this process, from 0 on, among those that a launcher of MPI (mpirun, srun) started together, and how many there
  * are, as the environment says: 0 and 1 without a launcher. Needs no MPI. */
 KFE_API int kfe_launched_process(void);
 KFE_API int kfe_launched_processes(void);
-/* What to set OPENBLAS_CORETYPE to in the environment, before the program starts, because OpenBLAS does not know this processor and is several
- * times slower than it could be; NULL: nothing is to be gained, the variable is set, or the BLAS is another one. */
+/* A value for the environment variable OPENBLAS_CORETYPE, to be set before the program starts: OpenBLAS does not know this processor
+ * and runs several times slower than it could. NULL: there is nothing to gain, the variable is set, or the BLAS is not OpenBLAS. */
 KFE_API const char *kfe_blas_advice(void);
 /* The number of this process, from 0 on, and how many there are: 0 and 1 without a cluster. */
 KFE_API int kfe_context_process(const kfe_context *ctx);
 KFE_API int kfe_context_processes(const kfe_context *ctx);
-/* Tells the other processes how a call has ended here, and returns how it has ended for all: the status of the lowest process that
- * failed, whose number is in kfe_error_message unless all have the same message. Every process must call it after each call of the
- * library, since after a failure of one the others do not have a result. Without a cluster it returns `status`. */
+/* Tells the other processes the status of a call here, and returns one status for all: that of the lowest-numbered process that
+ * failed. kfe_error_message names this process unless all processes have the same message. Every process must call this function after
+ * each call of the library, because the others lack a result if one process fails. Without a cluster it returns `status`. */
 KFE_API kfe_status kfe_context_agree(kfe_context *ctx, kfe_status status);
-/* Lets kfe_fit save the state of its long loops to the file `path`, whole or not at all, each time that at least `seconds` have
- * passed since the last time, and saving has taken at most a twentieth of the time (0: as often as that allows). With
- * `resume`, a fit goes on from the state in the file if it exists, and ends with the same model; a file of another spec, seed or data is
- * refused with KFE_EINPUT. The file stays after the fit: delete it when the model is safe. path NULL: nothing is saved (the default). */
+/* Lets kfe_fit save the state of its long loops to the file `path`, whole or not at all. It saves when at least `seconds` have passed
+ * since the last time; with 0, as often as possible. Saving never takes more than a twentieth of the time. With `resume`, a fit goes on
+ * from the state in the file if the file exists, and ends with the same model. A file from another spec, seed or data is refused with
+ * KFE_EINPUT. The file stays after the fit: delete it when the model is safe. path NULL: nothing is saved (the default). */
 KFE_API kfe_status kfe_context_set_checkpoint(kfe_context *ctx, const char *path, double seconds, int resume);
 /* How messages write parameters: as options in C, as flags of the command line, as Python keywords or as arguments in R. */
 typedef enum kfe_wording {
@@ -273,8 +273,8 @@ KFE_API kfe_status kfe_data_join_views(kfe_context *ctx, int count, const kfe_da
 /* Wraps memory without copying: do not change or free it while the data is in use. */
 KFE_API kfe_status kfe_data_wrap_dense(kfe_context *ctx, int64_t rows, int64_t cols, int64_t stride,
                                        const double *values, kfe_data **out);
-/* The same for single precision. Fits by kernels of dot products and distances, transforms and predictions use the values where
- * they are, and give the results that the same numbers in double precision give; other calls copy them. */
+/* The same for single precision. Fits with kernels of dot products or distances, transforms and predictions read the values in place
+ * and give the same results as with these numbers in double precision; other calls copy the values. */
 KFE_API kfe_status kfe_data_wrap_dense_f32(kfe_context *ctx, int64_t rows, int64_t cols, int64_t stride,
                                            const float *values, kfe_data **out);
 /* The same for compressed sparse rows: columns from 0, increasing within a row; row_start has rows + 1 entries. */
@@ -334,8 +334,8 @@ KFE_API kfe_status kfe_data_set_groups(kfe_context *ctx, kfe_data *data, const i
 /* The same with a column of the first view, given by name or by number from 1; the column is removed from the view. */
 KFE_API kfe_status kfe_data_take_groups(kfe_context *ctx, kfe_data *data, const char *column);
 /* Sets how many examples each row counts for: one number per row, not negative (copied; NULL: one each). A row of weight
- * 2 counts like two equal rows, a row of weight 0 is left out. Fits take the weights into account, and methods and learners without
- * KFE_HAS_SAMPLE_WEIGHTS refuse them; metrics count the rows by them too. */
+ * 2 counts like two equal rows, and a row of weight 0 is left out. Fits and metrics take the weights into account; methods and
+ * learners without KFE_HAS_SAMPLE_WEIGHTS refuse weights. */
 KFE_API kfe_status kfe_data_set_weights(kfe_context *ctx, kfe_data *data, const double *weights);
 /* The same with a column of the first view, given by name or by number from 1; the column is removed from the view. */
 KFE_API kfe_status kfe_data_take_weights(kfe_context *ctx, kfe_data *data, const char *column);
@@ -385,20 +385,21 @@ typedef struct kfe_entry_info {
 } kfe_entry_info;
 
 enum {
-    KFE_HAS_SUPERVISION = 1u << 0,  /* needs labels */
-    KFE_HAS_REGRESSION = 1u << 1,   /* takes real targets */
-    KFE_HAS_KERNELS = 1u << 2,      /* works with every kernel (otherwise: linear only) */
-    KFE_HAS_MULTIVIEW = 1u << 3,    /* takes several views or kernels */
-    KFE_HAS_SPARSE = 1u << 4,       /* keeps sparse data sparse */
-    KFE_HAS_SYNTHETIC = 1u << 5,    /* needs the points: no precomputed kernels, no strings */
-    KFE_HAS_INDEFINITE = 1u << 6,   /* kernels: not positive definite for all parameters */
-    KFE_HAS_NONNEGATIVE = 1u << 7,  /* kernels: for data without negative values */
-    KFE_HAS_STRINGS = 1u << 8,      /* kernels: on strings */
-    KFE_HAS_NESTING = 1u << 9,      /* methods: fewer features are the first of more, so one fit gives all */
-    KFE_HAS_TWO_CLASSES = 1u << 10, /* methods: exactly two classes, no more */
-    KFE_HAS_WEIGHTS = 1u << 11,     /* methods: weigh the kernels themselves */
-    KFE_HAS_PREDICTOR = 1u << 12,   /* methods: predict without a learner */
-    KFE_HAS_DERIVATIVE = 1u << 13,  /* kernels: have a derivative; methods: need kernels that have one */
+    KFE_HAS_SUPERVISION = 1u << 0, /* needs labels */
+    KFE_HAS_REGRESSION = 1u << 1,  /* takes real targets */
+    KFE_HAS_KERNELS = 1u << 2,     /* works with every kernel (otherwise: linear only) */
+    KFE_HAS_MULTIVIEW = 1u << 3,   /* takes several views or kernels */
+    KFE_HAS_SPARSE = 1u << 4,      /* keeps sparse data sparse */
+    KFE_HAS_SYNTHETIC = 1u << 5,   /* needs the points: no precomputed kernels, no strings */
+    KFE_HAS_INDEFINITE = 1u << 6,  /* kernels: not positive definite for all parameters */
+    KFE_HAS_NONNEGATIVE = 1u << 7, /* kernels: for data without negative values */
+    KFE_HAS_STRINGS = 1u << 8,     /* kernels: on strings */
+    KFE_HAS_NESTING =
+        1u << 9, /* methods: the first features do not depend on dim, so one fit serves every dim */
+    KFE_HAS_TWO_CLASSES = 1u << 10,   /* methods: take exactly two classes */
+    KFE_HAS_WEIGHTS = 1u << 11,       /* methods: weigh the kernels themselves */
+    KFE_HAS_PREDICTOR = 1u << 12,     /* methods: predict without a learner */
+    KFE_HAS_DERIVATIVE = 1u << 13,    /* kernels: have a derivative; methods: need such kernels */
     KFE_HAS_SAMPLE_WEIGHTS = 1u << 14 /* methods, learners: take weights of examples */
 };
 
@@ -435,7 +436,7 @@ KFE_API kfe_status kfe_list_kernels(kfe_context *ctx, const char *name, char **o
 KFE_API kfe_status kfe_list_methods(kfe_context *ctx, const char *name, char **out);
 KFE_API kfe_status kfe_list_learners(kfe_context *ctx, const char *name, char **out);
 
-/* The kernel matrix between the rows of two data sets of one view each (columns NULL: the first with itself). Words such
+/* The kernel matrix between the rows of two data sets with one view each (columns NULL: `rows` with itself). Words such
  * as gamma=scale are resolved on the data of the columns. The caller frees the matrix. */
 KFE_API kfe_status kfe_kernel_matrix(kfe_context *ctx, const char *kernel, const kfe_data *rows,
                                      const kfe_data *columns, kfe_matrix *out);
@@ -520,33 +521,33 @@ KFE_API kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
 KFE_API void kfe_model_free(kfe_model *model);
 
 /*
- * Fits from sums over rows, for data that no memory holds. An accumulator takes blocks of rows in any number, order and
- * division, keeps sums only (counts, means, products of columns, class means), and finishes to the model that a fit on all
- * rows would give, up to rounding. It can be merged with others, saved, and continued after any of that.
+ * Fits from sums over rows, for data that does not fit into memory. An accumulator takes the rows in blocks of any size and
+ * order, keeps only sums (counts, means, products of columns, class means), and makes the model that a fit on all rows would
+ * give, up to rounding. It can be merged with others and saved, and can go on afterwards.
  *
- * kfe_spec_accumulates says whether a spec can: linear methods (oc, pca, pls, ...) need nothing else; kernel methods need
- * landmarks. kfe_list_methods says which methods; learners are ls and centroid.
+ * kfe_spec_accumulates says whether a spec can be fitted this way. Linear methods (oc, pca, pls, ...) need nothing else; kernel
+ * methods need landmarks. kfe_list_methods says which methods can; the learners are ls and centroid.
  *
  * - kfe_accumulator_new makes one;
  * - kfe_accumulator_add takes a block;
  * - kfe_accumulator_finish makes the model.
  *
  * With landmarks, some rows must decide the scaling, the width of the kernel (gamma=scale), the landmarks and ridge=auto before
- * the first sum: those given to kfe_accumulator_start, else the first block that has rows. Accumulators that are to be merged
+ * the first sum: the rows given to kfe_accumulator_start, otherwise the first block that has rows. Accumulators that are to be merged
  * must start from the same rows: start one, copy it with save_bytes and load_bytes, and add different rows to the copies.
  * Linear methods learn their scaling from the sums, so that every row counts and no start is needed.
  *
  * Blocks may be dense or CSR; all have the same views and columns. A class may appear in any block for the first time. Weights of
  * the rows and class-weight count as in kfe_fit; class-weight=balanced needs all classes beforehand, which only kfe_fit_stream counts.
- * After a failure of add or merge because of the input, the sums are as they were before. Free accepts NULL.
+ * If add or merge fails because of the input, the sums are as they were before. Free accepts NULL.
  */
 typedef struct kfe_accumulator kfe_accumulator;
 /* Whether kfe_accumulator_new accepts this spec. */
 KFE_API int kfe_spec_accumulates(const kfe_spec *spec);
-/* The spec is copied. KFE_EUNSUPPORTED with a message that names what can be used if the spec cannot be fitted from sums. */
+/* The spec is copied. If it cannot be fitted from sums: KFE_EUNSUPPORTED, with a message that names what can be used. */
 KFE_API kfe_status kfe_accumulator_new(kfe_context *ctx, const kfe_spec *spec, kfe_accumulator **out);
-/* Lets these rows decide what must be known before the first sum. They are not added. KFE_EINVAL if rows were added already.
- * A sample with no more rows than `landmarks` makes all of its rows landmarks. Does nothing for linear methods. */
+/* Lets the rows of `sample` decide what must be known before the first sum. They are not added. KFE_EINVAL if rows were added
+ * already. If there are no more rows than `landmarks`, all of them become landmarks. Does nothing for linear methods. */
 KFE_API kfe_status kfe_accumulator_start(kfe_context *ctx, kfe_accumulator *sums, const kfe_data *sample);
 KFE_API kfe_status kfe_accumulator_add(kfe_context *ctx, kfe_accumulator *sums, const kfe_data *rows);
 /* Adds all that `other` holds; `other` stays as it is. KFE_EINVAL if their specs or starts differ. */
@@ -568,8 +569,8 @@ KFE_API void kfe_accumulator_free(kfe_accumulator *sums);
  * Fits from files with more rows than memory holds, by an accumulator. The files have the same columns and are read one after the
  * other, in parts; "-" is standard input; `options` are those of kfe_data_read. Linear methods read each row once. With landmarks,
  * files are read twice: the first time for a random sample of the rows, which decides scaling, kernel width, landmarks and ridge=auto.
- * class-weight=balanced counts the classes in a first pass. Standard input is read once, and its first rows decide. task=auto is decided
- * by the first part. *rows, unless NULL, receives the number of rows. .npz files and label_file are read whole.
+ * Standard input is read only once, so its first rows decide instead. class-weight=balanced counts the classes in a first pass. The
+ * first part decides what task=auto means. *rows, unless NULL, receives the number of rows. .npz files and label_file are read whole.
  */
 KFE_API kfe_status kfe_fit_stream(kfe_context *ctx, const kfe_spec *spec, int count, const char *const *paths,
                                   const char *options, int64_t *rows, kfe_model **out);
@@ -589,8 +590,8 @@ KFE_API kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const k
                                kfe_matrix *predictions, kfe_matrix *scores);
 
 /*
- * The same for programs that answer request after request: rows are read where they lie, results are written where the
- * caller wants them, and nothing is wrapped or allocated on the way. Up to eight dense rows are answered in one pass
+ * The same for programs that answer request after request: rows are read in place, results are written where the caller
+ * wants them, and nothing is wrapped or allocated. Up to eight dense rows are answered in one pass
  * over the support examples, on one thread if that is faster. Threads may share a model, each with a context of its
  * own; a context keeps some memory from its first call for the next ones. (Localized models, nearest neighbours and
  * kernels on sparse support examples still allocate.)
@@ -601,7 +602,7 @@ typedef struct kfe_rows {
     const void *values;
     kfe_number type;
     int64_t rows, cols;
-    int64_t stride; /* numbers from the beginning of one row to that of the next */
+    int64_t stride; /* how many numbers the beginnings of two successive rows are apart */
 } kfe_rows;
 /* `views` has one item per view of the model, in its order; `features` is room for rows × kfe_model_dim. NaN stands for
  * a missing value if the model fills them in, and is an error otherwise. */
@@ -616,33 +617,33 @@ KFE_API kfe_status kfe_predict_into(kfe_context *ctx, const kfe_model *model, co
 KFE_API kfe_status kfe_class_scores(kfe_context *ctx, const kfe_model *model, const kfe_matrix *scores,
                                     kfe_matrix *out);
 
-/* Probabilities of the classes, rows × classes, of a model fitted with calibration=platt or isotonic (KFE_EINVAL without);
- * each row sums to one. `predictions` are those of kfe_predict; the most probable class may differ from them where a
- * decision is close. The caller frees both. */
+/* Probabilities of the classes, rows × classes, for a model fitted with calibration=platt or isotonic (otherwise KFE_EINVAL);
+ * each row sums to one. `predictions` are those of kfe_predict; where a decision is close, the most probable class may differ from
+ * the prediction. The caller frees both. */
 KFE_API kfe_status kfe_predict_probabilities(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                              kfe_matrix *predictions, kfe_matrix *probabilities);
-/* Predicts with the first 1, 2, … kfe_model_dim features at once: rows × dim classes, or rows × (dim × targets) values,
- * the targets of one number of features side by side. For models of the learner ls whose features do not change with
- * their number (KFE_HAS_NESTING), such as pls and pca: each prediction is that of a model fitted with as many features.
- * The caller frees the matrix. */
+/* Predicts with the first 1, 2, … kfe_model_dim features in one call: rows × dim classes, or rows × (dim × targets) values,
+ * where the targets for the same number of features stand side by side. For models with the learner ls and a method whose first
+ * features do not depend on dim (KFE_HAS_NESTING), such as pls and pca: each prediction is that of a model fitted with as many
+ * features. The caller frees the matrix. */
 KFE_API kfe_status kfe_predict_path(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                     kfe_matrix *out);
-/* Rows from features (rows × kfe_model_dim), in the units of the data: rows × the columns of all views. For linear models
- * the least-squares reconstruction from the loadings of the training data; for kpca with a Gaussian kernel the pre-image,
+/* Computes rows from features (rows × kfe_model_dim), in the units of the data: rows × the columns of all views. Linear models give
+ * the least-squares reconstruction from the loadings of the training data. kpca with a Gaussian kernel gives the pre-image, which is
  * the row whose image is nearest, with a warning where it is not unique. The caller frees the matrix. */
 KFE_API kfe_status kfe_inverse_transform(kfe_context *ctx, const kfe_model *model, const kfe_matrix *features,
                                          kfe_matrix *out);
 
-/* Reads new data for a model like kfe_data_read_views. The model determines which views contain strings, and whether a table
- * has a label column: the one called as in training, else the one where training said that it is, else the last one.
- * `options` take precedence. */
+/* Reads new data for a model like kfe_data_read_views. The model determines which views contain strings, and which
+ * column of a table is the label: the one with the same name as in training, otherwise the one at the place that training
+ * named, otherwise the last one. `options` take precedence. */
 KFE_API kfe_status kfe_data_read_for_model(kfe_context *ctx, const kfe_model *model, int count,
                                            const char *const *paths, const char *const *names,
                                            const char *options, kfe_data **out);
 
 /*
- * The same rows in parts, for inputs of any length in bounded memory. kfe_data_stream_next returns the rows that are at hand,
- * up to some thousands, and waits only if there are none: a line that is written into a pipe ("-" is standard input) comes at
+ * The same rows in parts, for inputs of any length in bounded memory. kfe_data_stream_next returns the rows that have arrived,
+ * up to some thousands, and waits only if there are none, so that a line written into a pipe ("-" is standard input) is returned at
  * once. *out is NULL at the end; otherwise the caller frees it. Rows before a faulty line are returned before it fails. Several
  * files, label_file, missing=drop and .npz files are read whole and returned as one part. Model and context must outlive the
  * stream; close accepts NULL.
@@ -683,8 +684,8 @@ KFE_API kfe_status kfe_model_export_onnx_bytes(kfe_context *ctx, const kfe_model
 
 KFE_API const char *kfe_model_method(const kfe_model *model);
 KFE_API const char *kfe_model_learner(const kfe_model *model); /* NULL: features only */
-/* The learner of a model that extracts no features (method none): it works on the columns or on the kernel itself, such as a
- * plain "svm", and kfe_transform gives the columns or its decision values. NULL: the model extracts features. */
+/* The learner of a model that extracts no features (method none), such as "svm": it works on the columns or on the kernel itself.
+ * kfe_transform then gives the columns, or the decision values of the learner. NULL: the model extracts features. */
 KFE_API const char *kfe_model_plain_learner(const kfe_model *model);
 KFE_API const char *kfe_model_calibration(const kfe_model *model); /* "platt", "isotonic"; NULL: none */
 KFE_API int64_t kfe_model_outputs(const kfe_model *model);         /* decision values; 0 without a learner */
@@ -699,8 +700,8 @@ KFE_API int64_t kfe_model_source_cols(const kfe_model *model, int view);
 /* The sorted categories of a column, numbered from 0 before encoding; NULL if the column does not exist or is not encoded. */
 KFE_API const char *const *kfe_model_categories(const kfe_model *model, int view, int64_t column,
                                                 int64_t *count);
-/* Of a model whose views are columns of one table (kfe_data_divide): the view of each of the *count columns of that table, -1
- * for none. NULL for other models. */
+/* For a model whose views are columns of one table (kfe_data_divide): the view of each of the *count columns of that table (-1:
+ * none). NULL for other models. */
 KFE_API const int32_t *kfe_model_division(const kfe_model *model, int64_t *count);
 /* The scaling of a view's columns, (x - shift) * factor: kfe_model_cols numbers each. NULL: nothing is subtracted or
  * multiplied. */
@@ -717,8 +718,8 @@ KFE_API kfe_status kfe_model_kernel(kfe_context *ctx, const kfe_model *model, in
 KFE_API int64_t kfe_model_classes(const kfe_model *model);
 KFE_API const char *kfe_model_class_name(const kfe_model *model, int64_t index);
 KFE_API const char *kfe_model_column_name(const kfe_model *model, int view, int64_t col); /* or NULL */
-/* The matrix A of features(x) = Aᵀκ(S, x) − offset or, if the support size is 0, W of Wᵀx − offset: *rows × kfe_model_dim.
- * Of kcca and kgcca: one such block for each view, one under the other, so that *rows is the support size times the number of views.
+/* The matrix A in features(x) = Aᵀκ(S, x) − offset or, if the support size is 0, W in Wᵀx − offset: *rows × kfe_model_dim.
+ * kcca and kgcca have one such block per view, one below the other, so that *rows is the support size times the number of views.
  * NULL and *rows = 0 for localized models, and if the columns themselves are the features. */
 KFE_API const double *kfe_model_coefficients(const kfe_model *model, int64_t *rows);
 KFE_API const double *kfe_model_offset(const kfe_model *model); /* kfe_model_dim numbers; NULL: zeros */
@@ -740,8 +741,8 @@ KFE_API const kfe_part_info *kfe_model_part(const kfe_model *model, int index);
 KFE_API const double *kfe_model_gate_weights(const kfe_model *model, int64_t *dim);
 KFE_API const double *kfe_model_gate_offset(const kfe_model *model);
 
-/* Numbers that the fit recorded, such as "eigenvalues" or "kernel-evaluations" (an underscore also works for a dash);
- * NULL if there is no such record. */
+/* Numbers that the fit recorded, such as "eigenvalues" or "kernel-evaluations" (underscores may replace the dashes); NULL if
+ * there is no such record. */
 KFE_API const double *kfe_model_record(const kfe_model *model, const char *name, int64_t *count);
 KFE_API const char *kfe_model_record_name(const kfe_model *model, int64_t index); /* NULL past the end */
 
@@ -819,22 +820,23 @@ typedef struct kfe_explained {
     const double *values; /* rows × cols; may contain NaN and infinity */
 } kfe_explained;
 
-/* Explains a model, as far as it applies: coefficients in raw units, loadings and explained variance of linear models,
- * permutation importance of columns and views, columns of a learned distance, derivatives, support examples that weigh most. `data` (NULL: none),
- * with labels for permutation importance, are examples to explain it on. Options: kfe_explain_option. The caller frees the explanation. */
+/* Explains a model by everything that applies to it: coefficients in raw units, loadings and explained variance of linear models,
+ * permutation importance of columns and views, weights of columns in a learned distance, derivatives, and the support examples that
+ * weigh most. `data` (NULL: none) are examples to explain it on; permutation importance needs their labels. Options:
+ * kfe_explain_option. The caller frees the explanation. */
 KFE_API kfe_status kfe_explain(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                const char *options, kfe_explanation **out);
-/* The same with training data (NULL: none), on which the model's spec is fitted once more without each of its views: the
- * table "views" then has a column "drop", by how much worse `data` is predicted. `data` should be other examples. KFE_EUNSUPPORTED
- * with the reason if the model has one view only, comes from a rule of the user's, or from a file that does not say how it was
- * fitted, as files of kfe 0.1 do not. */
+/* The same with training data (NULL: none), on which the model's spec is fitted once more without each of its views. The table "views"
+ * then has a column "drop", which says how much worse `data` is predicted; `data` should be other examples. KFE_EUNSUPPORTED with the
+ * reason if the model has only one view, if its method is a user's direction rule, or if kfe 0.1 wrote its file, which does not say
+ * how the model was fitted. */
 KFE_API kfe_status kfe_explain_refit(kfe_context *ctx, const kfe_model *model, const kfe_data *train,
                                      const kfe_data *data, const char *options, kfe_explanation **out);
 KFE_API const kfe_param_info *kfe_explain_option(int index); /* NULL past the end */
 KFE_API void kfe_explanation_free(kfe_explanation *explanation);
 /* Returns 0 past the end. */
 KFE_API int kfe_explanation_table(const kfe_explanation *explanation, int index, kfe_explained *out);
-/* The label of a row or column of a table; NULL: it is named by its number, from 1. */
+/* The label of a row or column of a table; NULL: it has no label, and its number from 1 names it. */
 KFE_API const char *kfe_explanation_row_label(const kfe_explanation *explanation, int index, int64_t row);
 KFE_API const char *kfe_explanation_col_label(const kfe_explanation *explanation, int index, int64_t col);
 /* The explanation as text or JSON; the caller frees it with kfe_string_free. The text shows the first rows of long
@@ -881,8 +883,8 @@ KFE_API kfe_status kfe_paired_test(kfe_context *ctx, int64_t count, const double
 /* Describes a model as text or JSON, which the caller frees with kfe_string_free. The other calls here give a result, which the caller frees with
  * kfe_result_free. */
 KFE_API kfe_status kfe_model_describe(kfe_context *ctx, const kfe_model *model, kfe_style style, char **out);
-/* Kernel-target alignment, HSIC, effective rank, ... of each kernel on all views or, written as "VIEW=KERNEL", on one. Data with
- * weights is refused. */
+/* Kernel-target alignment, HSIC, effective rank, ... of each kernel, on all views or, if it is written as "VIEW=KERNEL", on one view.
+ * Data with weights is refused. */
 KFE_API kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count,
                                const char *const *kernels, const char *options, kfe_result **out);
 /* Metrics of a model's predictions on labelled data ("metrics/accuracy" in the facts), the confusion matrix and, with
@@ -924,8 +926,8 @@ KFE_API void kfe_output_free(kfe_output *output);
  * parameter of the kernels, the method, the learner or the fit. Settings are compared on inner folds and assessed on
  * outer ones. `best`, if not NULL, becomes a model of the best setting, fitted on all data.
  *
- * This function and kfe_compare have plain arguments instead of a struct, so that other languages need no layout to call
- * them; everything with a default is in `options`.
+ * This function and kfe_compare have plain arguments instead of a struct, so that other languages can call them without knowing
+ * a layout; everything with a default is in `options`.
  */
 KFE_API kfe_status kfe_cross_validate(kfe_context *ctx, const kfe_spec *spec, int grid_count,
                                       const char *const *grids, const kfe_data *data, const char *options,
@@ -938,7 +940,7 @@ KFE_API kfe_status kfe_cv_check(kfe_context *ctx, const kfe_spec *spec, int grid
 KFE_API kfe_status kfe_grids_check(kfe_context *ctx, int count, const kfe_spec *const *specs, int grid_count,
                                    const char *const *grids);
 /* The outer splits of kfe_cross_validate with these options and the context's seed. The rows of a training or test part
- * are counted from 0, are increasing, and belong to the splits; NULL and *count = 0 if `index` is out of range. */
+ * count from 0 and increase; the arrays belong to the splits. NULL and *count = 0 if `index` is out of range. */
 typedef struct kfe_splits kfe_splits;
 KFE_API kfe_status kfe_splits_make(kfe_context *ctx, const kfe_data *data, const char *options,
                                    kfe_splits **out);
@@ -985,8 +987,8 @@ KFE_API kfe_status kfe_report_set_results(kfe_context *ctx, kfe_report *report, 
  * frees it with kfe_string_free. KFE_EINVAL if the report has not what the figure needs; the message says what. */
 KFE_API kfe_status kfe_report_figure(kfe_context *ctx, kfe_report *report, const char *figure,
                                      const char *format, char **out);
-/* What the report says about itself: a line such as "command", "kfe fit ...", and a warning, which stands at the top. Both are
- * copied; a warning is shown once. */
+/* Adds a line to what the report says about itself, such as "command", "kfe fit ...", or a warning, which is shown once, at the top.
+ * The strings are copied. */
 KFE_API kfe_status kfe_report_add_fact(kfe_context *ctx, kfe_report *report, const char *name,
                                        const char *value);
 KFE_API kfe_status kfe_report_add_warning(kfe_context *ctx, kfe_report *report, const char *text);
