@@ -17,7 +17,7 @@ typedef struct kfe_cuda_copy_job {
     int add;
 } kfe_cuda_copy_job;
 
-/* Starts threads for about this many bytes in all: none for few. Works with fewer if not all can be started; NULL: out of memory. */
+/* Starts threads for about this number of bytes in all: none if they are few. Works with fewer if not all can be started; NULL: out of memory. */
 kfe_cuda_copier *kfe_cuda_copier_new(double bytes);
 /* Returns when the rows are copied. */
 void kfe_cuda_copier_run(kfe_cuda_copier *copier, const kfe_cuda_copy_job *job);

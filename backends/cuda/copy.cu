@@ -93,7 +93,7 @@ static kfe_device_status download_wide(kfe_device *device, const kfe_device_matr
     return kfe_cuda_wait(device);
 }
 
-/* A stride below the number of columns, as of one row, is no pitch that a copy accepts; nor is a pitch of more than 2 GB. */
+/* Copies do not accept a pitch below the number of columns, as the stride of a single row may be, nor a pitch of more than 2 GB. */
 static int is_plain(const kfe_device_matrix *m, int64_t stride)
 {
     return m->type == KFE_DEVICE_F64 && m->stride >= m->cols && stride >= m->cols &&

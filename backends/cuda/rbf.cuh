@@ -34,7 +34,7 @@ kfe_device_status kfe_cuda_split_points(kfe_device *device, const kfe_device_poi
 /* Splits `vectors` columns of v from `first` on into halves, with zeros for rows from v->rows to `padded`; sets v_… of p. */
 kfe_device_status kfe_cuda_split_vectors(kfe_device *device, const kfe_device_matrix *v, int64_t first,
                                          int vectors, int64_t padded, kfe_cuda_rbf_args *p);
-/* 8, 16 or 32: how many vectors so many are padded to. */
+/* 8, 16 or 32: the number to which this number of vectors is padded. */
 int kfe_cuda_rbf_width(int vectors);
 
 #endif

@@ -15,11 +15,11 @@ struct kfe_accumulator {
     double count;       /* rows that were added: sums.rows, unless they have weights */
     int weighted;       /* some rows had weights */
     int sparse;         /* all rows so far were in csr tables */
-    char **class_names; /* sums.classes of them, in the order of data/target/classes.h */
+    char **class_names; /* one for each of sums.classes, in the order of data/target/classes.h */
     kfe_i_table sample; /* summed columns of some rows of the start, for ridge=auto; no rows: none */
     /* Before the first sum: rows from which a method makes synthetic points; NULL: the rows of the start. */
     const kfe_data *centres;
-    int keeps_rows; /* the rows are kept beside (pursue.h), and the map's landmarks are replaced by what the method picks */
+    int keeps_rows; /* the rows are kept too (pursue.h), and the examples that the method picks replace the landmarks of the map */
     /* At the end: the features of the map are those of this solution; NULL: the method is run. */
     const kfe_i_solution *solved;
     kfe_i_target sample_target; /* its classes are those of the sums; without names */
@@ -37,14 +37,14 @@ kfe_status kfe_i_accumulator_open(kfe_context *ctx, const kfe_spec *spec, int ke
 kfe_status kfe_i_accumulator_check_rows(const kfe_accumulator *sums, const kfe_data *rows);
 /* Fails if there is one class where two are needed. */
 kfe_status kfe_i_accumulator_check_classes(const kfe_accumulator *sums);
-/* The map on this support, one table per view, with these coefficients (rows × dim); both are taken. */
+/* Replaces support and coefficients of the map: one table per view, rows × dim coefficients. Takes both over. */
 void kfe_i_accumulator_replace_support(kfe_model *map, kfe_i_table *support, int64_t rows,
                                        double *coefficients, int64_t dim);
 /* Sums over no rows, of the columns that the map has now; the classes stay. */
 kfe_status kfe_i_accumulator_sum_again(kfe_accumulator *sums);
 /* Makes the map and the sample from these rows, and begins the sums. */
 kfe_status kfe_i_accumulator_start(kfe_accumulator *sums, const kfe_data *rows);
-/* The name of the part that no accumulator of ours has; NULL: none. */
+/* The name of a part that no valid accumulator has; NULL: all parts are valid. */
 const char *kfe_i_accumulator_fault(const kfe_accumulator *sums);
 /* KFE_EINPUT, with a message that begins with `what`, if the sums have overflowed. */
 kfe_status kfe_i_accumulator_check_sums(kfe_context *ctx, const kfe_accumulator *sums, const char *what);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fit a method that needs the rows of a stream again and again (kfe_i_fit_source.part): every process keeps those that it has read. */
+/* Fit a method that needs the rows of a stream again and again (kfe_i_fit_source.part): every process keeps the rows that it has read. */
 #ifndef KFE_ACCUMULATE_PURSUE_H
 #define KFE_ACCUMULATE_PURSUE_H
 
@@ -21,7 +21,7 @@ typedef struct kfe_i_kept_rows {
 int kfe_i_keeps_rows(const kfe_spec *spec);
 kfe_status kfe_i_kept_begin(kfe_accumulator *sums, int files, kfe_i_kept_rows *out);
 void kfe_i_kept_free(kfe_i_kept_rows *kept);
-/* Rows of a file that has `before` rows before them. */
+/* Adds rows of a file, which follow its first `before` rows. */
 kfe_status kfe_i_kept_add(kfe_i_kept_rows *kept, const kfe_data *rows, int file, int64_t before);
 /* After the last row, on every process: the fit. The accumulator is replaced by that of all processes. */
 kfe_status kfe_i_pursue(kfe_i_kept_rows *kept, kfe_accumulator **sums, kfe_model **out);

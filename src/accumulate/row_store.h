@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keep the scaled rows of a stream that this process has read, and evaluate kernel columns of any row at them: what a pursuit without
- * landmarks works on. Rows are numbered in the order of the files, over all processes. Dense rows that would take more than half of the
+ * Keep the scaled rows of a stream that this process has read, and evaluate the kernel columns of any row on them, for a pursuit without
+ * landmarks. Rows are numbered in the order of the files, over all processes. Dense rows that would take more than half of the
  * memory go to a temporary file, which the system reads again when they are needed.
  */
 #ifndef KFE_ACCUMULATE_ROW_STORE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Put parts of a stream below each other, or draw a sample of rows from a stream whose length is not known. */
+/* Append parts of a stream to each other, or draw a sample of rows from a stream whose length is not known. */
 #ifndef KFE_ACCUMULATE_STACK_H
 #define KFE_ACCUMULATE_STACK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Give the rows that an accumulator adds their weights: those of examples times those of classes. */
+/* Give weights to the rows that an accumulator adds: the weights of the examples times those of the classes. */
 #ifndef KFE_ACCUMULATE_WEIGH_H
 #define KFE_ACCUMULATE_WEIGH_H
 

@@ -95,8 +95,8 @@ kfe_status kfe_context_set_threads(kfe_context *ctx, int threads)
     return KFE_OK;
 }
 
-/* In a forked child the threads of OpenMP's pool do not exist, although its runtime believes that they do: work given to
- * them would be waited for without end. */
+/* In a forked child the threads of OpenMP's pool do not exist, although its runtime believes that they do: it would wait
+ * forever for work that it gives to them. */
 int kfe_context_threads(const kfe_context *ctx)
 {
     if (kfe_i_is_forked())

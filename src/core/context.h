@@ -16,7 +16,7 @@ typedef struct kfe_i_rates {
     double message;        /* seconds of a short message; one process: 0 */
 } kfe_i_rates;
 
-/* What was available lately (kfe_context_memory). */
+/* The memory that was free when it was last measured (kfe_context_memory). */
 typedef struct kfe_i_memory_reading {
     double when; /* 0: never */
     int64_t available, in_use;
@@ -89,7 +89,7 @@ kfe_status kfe_i_progress(kfe_context *ctx, const char *stage, int64_t done, int
 
 /* The device that the user wants: "cpu", "auto" or a name. */
 const char *kfe_i_device_wanted(const kfe_context *ctx);
-/* Whether so many kernel values are to be computed on a device. */
+/* Whether this number of kernel values should be computed on a device. */
 int kfe_i_wants_device(const kfe_context *ctx, double work);
 
 /* Bytes that may still be planned for: the limit minus what is in use. A few megabytes in use are not counted, so that

@@ -17,7 +17,7 @@ typedef struct kfe_i_plugin {
 
 /* Opens the plug-in, which stays loaded to the end of the process since drivers and MPI start once, and checks its table. The file is
  * looked for in the folders of KFE_DEVICE_PATH (absolute, separated by ':'), in the folder of the library (or of the program that contains
- * it) and its neighbours, then by the system's loader. KFE_EUNSUPPORTED if there is no such plug-in, or one of another release;
+ * it) and its neighbours, then by the system's loader. KFE_EUNSUPPORTED if the plug-in is missing or comes from another release;
  * KFE_EINVAL if KFE_DEVICE_PATH has a relative path. */
 kfe_status kfe_i_plugin_open(kfe_context *ctx, const kfe_i_plugin *plugin, const void **table);
 

@@ -33,7 +33,7 @@ typedef struct kfe_i_loop_part {
 typedef struct kfe_i_loop {
     kfe_context *ctx;
     const char *name;
-    /* A number made of what the loop starts from, to tell two loops of one kind apart; 0: none */
+    /* A number that depends on what the loop starts from, to distinguish two loops of one kind; 0: none */
     uint64_t key;
     int64_t number; /* -1: nothing is saved */
     int count;
@@ -60,7 +60,7 @@ void kfe_i_loop_begin(kfe_context *ctx, const char *name, uint64_t key, kfe_i_lo
 void kfe_i_loop_add(kfe_i_loop *loop, void *bytes, int64_t size);
 #define KFE_LOOP_VALUE(loop, value) kfe_i_loop_add(loop, &(value), (int64_t)sizeof(value))
 #define KFE_LOOP_ARRAY(loop, array, items) kfe_i_loop_add(loop, array, (items) * (int64_t)sizeof *(array))
-/* Bytes of which every process has its own. All processes save and restore such a loop at the same time, and in the same number. */
+/* Bytes that differ between processes. All processes save and restore such a loop at the same time, and in the same number. */
 void kfe_i_loop_add_divided(kfe_i_loop *loop, void *bytes, int64_t own);
 /* The same for an array; not divided if `is_divided` is 0. */
 #define KFE_LOOP_DIVIDED(loop, is_divided, array, items)                                                     \

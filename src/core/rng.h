@@ -9,7 +9,7 @@ typedef struct kfe_i_rng {
     uint64_t state[4];
 } kfe_i_rng;
 
-/* One stream for each purpose, so that drawing more numbers for one changes nothing for the others. */
+/* One stream for each purpose, so that drawing more numbers for one purpose does not change the others. */
 enum {
     KFE_STREAM_GENERATE = 1,
     KFE_STREAM_MEDIAN = 3,

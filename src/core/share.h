@@ -16,7 +16,7 @@ typedef struct kfe_i_share {
     int part, parts;
 } kfe_i_share;
 
-/* The first of `count` things that a process gets when all get neighbours, and about as many. */
+/* The first of the `count` items that this process gets, if every process gets consecutive items and about equally many. */
 static inline int64_t kfe_i_share_begin(int64_t count, int part, int parts)
 {
     return count / parts * part + count % parts * part / parts;

@@ -55,7 +55,7 @@ kfe_status kfe_i_data_find_column(kfe_context *ctx, const kfe_data *data, const 
                                   const char *column, int64_t *out);
 kfe_status kfe_i_data_remove_column(kfe_context *ctx, kfe_data *data, const char *parameter, int64_t column);
 
-/* A copy without the rows of weight zero, and without classes that have no other members; *out is NULL if there is no such row. */
+/* A copy without rows of weight zero, and without classes whose members all weigh zero; *out is NULL if no row weighs zero. */
 kfe_status kfe_i_data_drop_weightless(kfe_context *ctx, const kfe_data *data, kfe_data **out);
 
 /* A borrowed view of the table, whose rows have the weights and the keys of the target. */

@@ -26,7 +26,7 @@ kfe_status kfe_i_exchange_rows(kfe_i_rng *rng, const kfe_i_target *target, int64
 kfe_status kfe_i_permuted_loss(kfe_i_permuting *p, int64_t first, int64_t last, double *out);
 
 /* Sorts all columns by what is lost without them, largest first, in about `budget` predictions: groups of neighbouring columns are
- * permuted together, and those that lose most are halved again and again. */
+ * permuted together, and the groups that lose most are halved again and again. */
 kfe_status kfe_i_screen_columns(kfe_i_permuting *p, int64_t budget, int64_t cols, kfe_i_sorted *out);
 
 #endif

@@ -7,7 +7,7 @@
  *   share   the mean share that the gate of lmkl or sldr gives the view
  *   drop    by how much the metric gets worse when the same spec is fitted on the other views only
  *
- * Loss says what this model uses; drop says what cannot be had from the other views. Two copies of a view have a loss
+ * Loss says what this model uses; drop says what the other views cannot provide. Two copies of a view have a loss
  * each, but dropping one of them costs nothing. Time: views × repeats predictions of at most {rows} examples; drop: a
  * fit for each view, and a prediction of all examples.
  */

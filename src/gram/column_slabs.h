@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Evaluate columns slab by slab (dense/slabs.h), inside a pass over other arrays of the same rows, so that columns which
- * are needed once are never written to memory. */
+/* Evaluate columns of an operator slab by slab (linalg/slabs.h), inside a pass over other arrays of the same rows, so that columns that
+ * are needed only once are never written to memory. */
 #ifndef KFE_GRAM_COLUMN_SLABS_H
 #define KFE_GRAM_COLUMN_SLABS_H
 

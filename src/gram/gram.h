@@ -60,7 +60,7 @@ kfe_status kfe_i_gram_packed(kfe_context *ctx, const kfe_i_gram *source, int sin
 double kfe_i_gram_packed_bytes(int64_t n, int single);
 /* Rows of the largest such matrix in single precision that fits. */
 int64_t kfe_i_gram_packed_rows(double bytes);
-/* Refuses a stored matrix of so many bytes if it is beyond the memory limit. */
+/* Refuses a stored matrix of this size in bytes if it exceeds the memory limit. */
 kfe_status kfe_i_check_stored(kfe_context *ctx, double bytes);
 /* Evaluates every entry of `source` once and keeps whole rows in double precision: twice the memory of a packed operator. */
 kfe_status kfe_i_gram_stored(kfe_context *ctx, const kfe_i_gram *source, kfe_i_gram **out);

@@ -59,7 +59,7 @@ static int are_tiled(const kfe_i_kernel_list *kernels)
     return 1;
 }
 
-/* Stores the matrix where the operator is. *out NULL: there is no room. The result may take the operator over; *gram is NULL then. */
+/* Stores the matrix where the operator is. *out NULL: there is no room. The result may take over the operator; *gram is NULL then. */
 typedef kfe_status store_fn(kfe_i_gram **gram, int single, kfe_i_gram **out);
 
 static kfe_status store_in_memory(kfe_i_gram **gram, int single, kfe_i_gram **out)

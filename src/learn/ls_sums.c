@@ -88,7 +88,7 @@ cleanup:
     return status;
 }
 
-/* Entries off the diagonal below this share of the diagonal count as orthogonal features, for up to so many of them. */
+/* Entries off the diagonal below this share of the diagonal count as orthogonal features, for up to this number of features. */
 #define ORTHOGONAL 1e-10
 enum { MOST_ORTHOGONAL = 1000 };
 

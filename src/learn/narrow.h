@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pass over rows that cannot be near. Dot products in single precision take half the time of those in double precision, and
- * their rounding has a known bound: a row whose distance, less this bound, is above that of the farthest neighbour so far
- * is none. The others, a few dozen of thousands, are for the caller to measure exactly.
+ * Skip rows that cannot be near. Dot products in single precision take half the time of those in double precision, and
+ * their rounding has a known bound: a row whose distance, less this bound, exceeds that of the farthest neighbour so far
+ * is not a neighbour. The caller measures the other rows exactly, which are a few dozen among thousands.
  *
  * Points are centred and scaled so that the longest support row has length 1.
  */

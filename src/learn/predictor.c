@@ -143,7 +143,7 @@ static int64_t pair_votes(const kfe_i_predictor *predictor, const double *output
     return votes;
 }
 
-/* Most votes win. Three classes that beat each other in turn are no rarity; of equals the one with the largest sum of margins wins, not
+/* Most votes win. Three classes often beat each other in turn; of equals the one with the largest sum of margins wins, not
  * the one whose name comes first. */
 static int64_t most_votes(const kfe_i_predictor *predictor, const double *outputs)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Find the offset of an SVM from the residuals r of its examples: the mean of −r over free coefficients. Without any, the middle of the
- * interval that the others allow; where these bound it on one side only, that bound. A coefficient that rounding alone keeps from a
+ * Find the offset of an SVM from the residuals r of its examples: the mean of −r over free coefficients. If no coefficient is free, it
+ * is the middle of the interval that the others allow; if they bound it on one side only, it is that bound. A coefficient that rounding alone keeps from a
  * bound is at the bound: if all of them are, as with a small C, it must not decide alone. For smo/ and blocks/.
  */
 #ifndef KFE_LEARN_SVM_OFFSET_H

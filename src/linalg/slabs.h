@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work on tall arrays slab by slab. A slab is a block of consecutive rows that stays in cache while all is done with it that
- * needs these rows. Its columns lie one after the other, `rows` numbers each; the last slab is filled up with zeros.
+ * Work on tall arrays slab by slab. A slab is a block of consecutive rows that stays in cache until all work on these rows is
+ * done. Its columns lie one after the other, `rows` numbers each; the last slab is filled up with zeros.
  *
  * A thread is given the same slabs in every pass, so that memory which it touches first is memory of its own processor. Sums are
  * made per group of slabs and groups are added in order: the same bits for any number of threads.

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* A strip has at most so many columns: their vectors and sums then stay in the first-level cache, or nearly. */
+/* A strip has at most this number of columns: their vectors and sums then stay in the first-level cache, or nearly. */
 enum { KFE_STRIP_COLS = 256 };
 
 /* `rows` rows and `cols` columns of a matrix in double (`wide`) or single precision (`narrow`); the other is NULL. v and out are the

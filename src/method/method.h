@@ -24,7 +24,7 @@ typedef enum kfe_i_solution_kind {
     KFE_SOLUTION_IDENTITY, /* the features are the columns: no coefficients */
     KFE_SOLUTION_LOCAL,    /* a localized projector, `local`: no coefficients */
     KFE_SOLUTION_TREE,     /* expansions on the leaves of a tree, `tree`: no coefficients */
-    KFE_SOLUTION_VIEWS /* coefficients of their own for each view: one block of n × dim under the other */
+    KFE_SOLUTION_VIEWS     /* separate coefficients for each view: blocks of n × dim, one below the other */
 } kfe_i_solution_kind;
 
 /* How a record depends on the rows of a fit, for fits on a table that stands for many rows (method/shared/stand_in.h). */
@@ -122,7 +122,7 @@ static inline int kfe_i_method_sums_are_rows(const kfe_i_method *method, const v
  * real values or classes helps but is not needed. */
 int kfe_i_method_compares_views(const kfe_i_method *method);
 
-/* Layers above know this method: with it, a learner that is given a kernel works on the kernel. */
+/* Layers above know this method: with it, a learner with a kernel works on the kernel. */
 extern const kfe_i_method kfe_i_method_none;
 
 /* NULL past the end. */
@@ -150,7 +150,7 @@ const char *kfe_i_method_kernel(const kfe_i_method *method);
 
 /* ---- for method files ---- */
 
-/* Functions `uses` for rows of the table: besides the operator, sums will do, or are preferred; the method opens the operators of single
+/* Functions `uses` for rows of the table: sums are accepted besides the operator, or are preferred; the method opens the operators of single
  * kernels or views itself, or works on the rows. */
 kfe_i_use kfe_i_use_sums(const void *settings, kfe_i_offer offer, const char **why);
 kfe_i_use kfe_i_prefer_sums(const void *settings, kfe_i_offer offer, const char **why);

@@ -15,7 +15,7 @@ typedef struct kfe_i_row_list {
 kfe_status kfe_i_gather_fold(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data,
                              kfe_i_row_list rows, kfe_i_row_list columns, kfe_data **out);
 
-/* Fails with KFE_EINVAL if the spec asks for a calibration of what is no classifier. */
+/* Fails with KFE_EINVAL if the spec asks to calibrate something that is not a classifier. */
 kfe_status kfe_i_calibration_check(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train);
 /* Cross-validates the spec on its training data and learns model->calibration from the outputs of rows that the fits did
  * not see. Folds keep groups together, or else have all classes in equal shares. */

@@ -20,7 +20,7 @@
 #include "model/calibrate.h"
 
 enum { FOLDS = 5, MOST_FEATURES = 20, MOST_ROWS = 1000, FEWEST_ROWS = 10 };
-/* A feature that keeps less than this share of its length beside those before it says nothing new. */
+/* A feature that keeps less than this share of its length after orthogonalisation says nothing new. */
 #define KFE_SPENT_FEATURE 1e-8
 /* Errors that differ by less than this share are equal but for rounding. */
 #define KFE_EQUAL_ERRORS 1e-9
@@ -160,7 +160,7 @@ cleanup:
     return status;
 }
 
-/* Classes of which no member is among the rows would be no classes to the fit. */
+/* A fit does not see classes without a member among its rows. */
 static kfe_status drop_empty_classes(kfe_data *data)
 {
     kfe_status status = KFE_OK;
@@ -279,7 +279,7 @@ cleanup:
     return status;
 }
 
-/* More features than columns cannot be had of linear methods, and of others no more than rows. */
+/* Linear methods cannot give more features than columns, and other methods no more than rows. */
 static int64_t most_features(const kfe_i_fit *job, int64_t units)
 {
     int64_t most = units - (units + FOLDS - 1) / FOLDS - 2;
@@ -367,7 +367,7 @@ cleanup:
     return status;
 }
 
-/* Whether a fold could not be fitted for a reason that is no failure of the fit itself. */
+/* Whether a fold could not be fitted for a reason that does not make the whole fit fail. */
 static int is_unfit(kfe_status status)
 {
     return status == KFE_EINPUT || status == KFE_ENUMERIC || status == KFE_EINVAL;
@@ -382,7 +382,7 @@ static kfe_status choose(kfe_i_fit *job, choosing *c)
     KFE_TRY(kfe_spec_set_learner(job->ctx, c->spec, NULL, NULL));
     c->spec->fit.calibration = KFE_CALIBRATION_NONE;
     *kfe_i_spec_dim(c->spec) = c->most;
-    job->ctx->log = NULL; /* what folds warn of is no fault of the user */
+    job->ctx->log = NULL; /* the user is not responsible for what folds warn of */
     status = measure(c);
     job->ctx->log = log;
     if (is_unfit(status) || (status == KFE_OK && !(sum_of(c->units, c->errors) > 0)))

@@ -5,7 +5,7 @@
 
 #include "model/fit.h"
 
-/* Gives the fit a spec of its own with the number that its training rows choose, and job->dim_errors; leaves both where nothing can be
+/* Gives the fit a spec of its own with the number that its training rows choose, and job->dim_errors; changes neither if nothing can be
  * chosen. */
 kfe_status kfe_i_fit_choose_dim(kfe_i_fit *job);
 

@@ -12,9 +12,9 @@ typedef struct kfe_i_fit {
     kfe_context *ctx;
     const kfe_spec *spec;
     const kfe_data *train;
-    int within; /* the values of `train` are known to be numbers of at most KFE_LARGEST_VALUE */
+    int within; /* the values of `train` are known not to exceed KFE_LARGEST_VALUE in size */
     kfe_model *model;
-    kfe_i_target target; /* that of `train`, with the keys of its rows; its arrays are borrowed */
+    kfe_i_target target; /* the target of `train`, with the keys of its rows; its arrays are borrowed */
     kfe_i_row_key *keys; /* those, if `train` has none */
     kfe_i_table *scaled; /* one per view */
     kfe_i_kernel_list kernels;

@@ -6,8 +6,8 @@
 #include "model/model.h"
 #include "model/spec.h"
 
-/* Fails with KFE_EUNSUPPORTED and the reason if the fit cannot be repeated: the model is of an older program or of a
- * rule of the user's. */
+/* Fails with KFE_EUNSUPPORTED and the reason if the fit cannot be repeated: an older program wrote the model, or its
+ * method is a rule of the user. */
 kfe_status kfe_i_refit_check(kfe_context *ctx, const kfe_model *model);
 /* Fits the spec of the model on `train`, whose views are in the model's order (model/arrange.h); `without`: a view to
  * leave out, -1: none. The new model has the other views, named as in `train`. */

@@ -43,7 +43,7 @@ typedef struct kfe_i_assessment {
     kfe_i_cells outer;      /* the settings that were fitted on the outer splits */
     kfe_i_cells inner;      /* all settings on the inner folds; empty unless nested */
     kfe_i_estimate *tuning; /* settings × metrics, over the splits that settings were compared on */
-    int64_t tuning_splits;  /* how many these were; 0: there was nothing to choose */
+    int64_t tuning_splits;  /* the number of these splits; 0: there was nothing to choose */
     int64_t best;           /* the setting best on average over all of these */
     int64_t fits;           /* settings × splits, all told */
     double seconds;
@@ -74,7 +74,7 @@ const char *kfe_i_assessment_reason(const kfe_i_assessment *a, int64_t split);
 /* The number of splits on which this setting failed during the comparison, and the first reason. */
 int64_t kfe_i_assessment_failures(const kfe_i_assessment *a, int64_t setting, const char **reason);
 
-/* The class that is looked for: by name; else, of two, the larger number or the later name; -1 with more. */
+/* The class that is looked for: the one with this name; without a name, the larger number or the later name of two classes, and -1 with more classes. */
 kfe_status kfe_i_find_positive(kfe_context *ctx, int64_t classes, char *const *names, const char *name,
                                int64_t *out);
 

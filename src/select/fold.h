@@ -44,7 +44,7 @@ typedef struct kfe_i_rows {
     int64_t count;
 } kfe_i_rows;
 
-/* Copies rows of the data with their targets; of a precomputed kernel matrix, only the columns listed. */
+/* Copies rows of the data with their targets, and from a precomputed kernel matrix only the columns listed. */
 kfe_status kfe_i_fold_gather(kfe_context *ctx, const kfe_data *data, const kfe_spec *spec, kfe_i_rows rows,
                              kfe_i_rows columns, kfe_data **out);
 /* The training rows of a split, with the weights of classes that the spec gives. Free *out also after a failure. */

@@ -28,7 +28,7 @@ void kfe_i_landmark_sums_free(kfe_i_landmark_sums *s)
     memset(s, 0, sizeof *s);
 }
 
-/* So many that a split whose test part is the largest is expected to keep what is asked for, with two standard deviations to spare. */
+/* As many as needed, so that a split with the largest test part can be expected to keep the number asked for, with two standard deviations to spare. */
 static int64_t enlarged_count(const kfe_i_group *group, int64_t asked)
 {
     double share = 0;

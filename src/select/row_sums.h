@@ -56,8 +56,8 @@ kfe_status kfe_i_row_sums_over(kfe_context *ctx, const kfe_data *data, const kfe
                                kfe_i_row_sums *sums);
 void kfe_i_row_sums_free(kfe_i_row_sums *sums);
 
-/* The sums over the training rows, scaled; classes without members are left out. *known is 0, and `out` empty, where they cannot be had from the
- * total: it does not cover the split, or the test rows hold so much of it that the difference would lose digits. Free
+/* The sums over the training rows, scaled; classes without members are left out. *known is 0, and `out` empty, where the total cannot give
+ * them: it does not cover the split, or the test rows hold so much of it that the difference would lose digits. Free
  * them also after a failure. */
 kfe_status kfe_i_row_sums_train(kfe_context *ctx, const kfe_i_row_sums *sums, const kfe_i_split *split,
                                 const kfe_i_scaler *scaler, kfe_i_sums *out, int *known);

@@ -239,7 +239,7 @@ cleanup:
 }
 
 /* Makes the curves of the positive class, or of every class of the model if none is positive. Curves of thousands of classes
- * would be the square of the data, so of many classes there are none unless one is positive. */
+ * would be as large as the square of the data, so there are none for many classes unless one is positive. */
 static kfe_status draw_curves(evaluating *job)
 {
     kfe_status status = KFE_OK;

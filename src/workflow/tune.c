@@ -57,7 +57,7 @@ const kfe_param_info *kfe_tune_option(int index)
     return kfe_i_param_info(&params, index);
 }
 
-/* "90", "90s", "10m", "2h"; "none" is no limit. */
+/* "90", "90s", "10m", "2h"; "none" means no limit. */
 static kfe_status parse_time(kfe_context *ctx, const char *text, double *seconds)
 {
     char *unit = NULL;

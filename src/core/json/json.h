@@ -28,7 +28,7 @@ void kfe_i_json_end(kfe_i_json *json);
 /* Bytes that are not UTF-8 become '?'. */
 void kfe_i_json_text(kfe_i_json *json, const char *key, const char *value);
 void kfe_i_json_integer(kfe_i_json *json, const char *key, int64_t value);
-/* null where JSON has no number: NaN and infinity. */
+/* Writes null for NaN and infinity, which JSON numbers cannot express. */
 void kfe_i_json_real(kfe_i_json *json, const char *key, double value);
 void kfe_i_json_boolean(kfe_i_json *json, const char *key, int value);
 void kfe_i_json_null(kfe_i_json *json, const char *key);

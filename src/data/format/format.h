@@ -22,7 +22,7 @@ typedef struct kfe_i_format {
                        void **state);
     kfe_status (*next)(void *state, kfe_i_raw_table *out);
     void (*close)(kfe_context *ctx, void *state);
-    int has_text_columns; /* columns may hold text, which {encode} makes numbers of */
+    int has_text_columns; /* columns may hold text, which {encode} turns into numbers */
     int has_headers; /* examples have a line of description, from which {label-pattern} takes the label */
 
     /* Writing; NULL: the format is only read. */

@@ -7,7 +7,7 @@
 #include "data/read/read.h"
 #include "data/read/source.h"
 
-/* Besides the contents that users can ask for: a file with one column, which holds labels. */
+/* In addition to the contents that users can ask for: a file with one column of labels. */
 enum { KFE_CONTENT_LABELS = KFE_CONTENT_STRINGS + 1 };
 
 /* One table as a file has it. Missing values are NaN; nothing is infinite. */
@@ -60,7 +60,7 @@ kfe_i_read_settings kfe_i_read_settings_of(const kfe_i_read_settings *all, const
 struct kfe_i_format;
 kfe_status kfe_i_choose_format(kfe_i_source *source, const char *path, const kfe_i_read_settings *settings,
                                const struct kfe_i_format **out);
-/* Fails if the settings ask for something that this table cannot have. */
+/* Fails if the settings ask for something that this table cannot provide. */
 kfe_status kfe_i_check_raw_table(const kfe_i_raw_table *raw, const char *file,
                                  const kfe_i_read_settings *settings);
 /* Fails unless each column that {id}, {groups} and {weight} name is in exactly one of the tables of several views. */

@@ -10,7 +10,7 @@
  *
  * so that columns with a mean far from zero keep their digits.
  *
- * In coordinates in which the scatter of all rows is diagonal, that of all rows but a few is diag(spectrum) − RᵀR with R of few rows
+ * In coordinates in which the scatter of all rows is diagonal, the scatter of all rows but a few is diag(spectrum) − RᵀR, where R has few rows
  * (select/row_sums.h): products with it take time O(d), not O(d²).
  */
 #ifndef KFE_DATA_SUMS_SUMS_H
@@ -74,7 +74,7 @@ kfe_status kfe_i_sums_add(kfe_i_sums *sums, const kfe_i_sum_rows *rows);
 void kfe_i_sums_merge(kfe_i_sums *sums, const kfe_i_sums *other);
 /* Takes away rows that were added: the extremes stay as they are. */
 void kfe_i_sums_subtract(kfe_i_sums *sums, const kfe_i_sums *part);
-/* Makes them the sums of columns (x − shift)·factor; NULL: zeros, ones. */
+/* Turns the sums into those of columns (x − shift)·factor; NULL: zeros, ones. */
 void kfe_i_sums_scale(kfe_i_sums *sums, const double *shift, const double *factor);
 /* out (cols × k) = the scatter times v (cols × k), in both forms. `scratch` of removed_count·k numbers; NULL without a spectrum. */
 void kfe_i_sums_times(const kfe_i_sums *sums, const double *v, int64_t k, double *scratch, double *out);

@@ -33,7 +33,7 @@ kfe_status kfe_i_map_apply(kfe_context *ctx, const kfe_i_map *map, const kfe_i_t
                            kfe_i_table *out);
 /* out (rows × map cols) = z for the rows of a dense table; does not allocate. */
 void kfe_i_map_rows(const kfe_i_map *map, const kfe_i_table *table, double *out);
-/* out = the map `first`, then `second`; either may be no map. */
+/* out = the map `first`, followed by `second`; either may be the identity. */
 kfe_status kfe_i_map_compose(kfe_context *ctx, const kfe_i_map *first, const kfe_i_map *second,
                              kfe_i_map *out);
 

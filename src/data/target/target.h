@@ -59,7 +59,7 @@ void kfe_i_target_class_masses(const kfe_i_target *target, double *masses);
 
 /* Fails unless weights are numbers from 0 up, some of them above 0, with a finite sum. */
 kfe_status kfe_i_weights_check(kfe_context *ctx, int64_t rows, const double *weights);
-/* The error for rows of which none has a weight above zero. */
+/* The error if no row has a weight above zero. */
 kfe_status kfe_i_no_weights(kfe_context *ctx);
 
 #endif

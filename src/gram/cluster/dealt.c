@@ -8,7 +8,7 @@
  *     2·8·n·k·(p − 1)/p bytes sent by each of p processes for k vectors.
  * Columns and blocks: every process evaluates some rows, and these are gathered, 8·entries·(p − 1)/p bytes received.
  *
- * Panels of 64 rows are kept (dense/symmetric.h): the whole matrix, or its first rows and columns if memory is short; the rest is
+ * Panels of 64 rows are kept (linalg/symmetric.h): the whole matrix, or its first rows and columns if memory is short; the rest is
  * evaluated at every pass, in panels of 256 rows.
  */
 #include "gram/cluster/dealt.h"

@@ -36,7 +36,7 @@ enum {
     STEP = KFE_DIVIDED_STEP,
     STRIP = 4 * PANEL,
     SMALL = 128, /* triangles of this order are updated as squares */
-    APART = 16   /* floats between rows, so that their distance is no power of two */
+    APART = 16   /* floats between rows, so that their distance is not a power of two */
 };
 
 /* ---- rows ---- */
@@ -65,7 +65,7 @@ typedef struct strip {
     float *values;
 } strip;
 
-/* The rows of all processes that so many strips span. */
+/* The rows of all processes that this number of strips spans. */
 static int64_t spanned(int processes, int64_t strips)
 {
     return STRIP * processes * strips;

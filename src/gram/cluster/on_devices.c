@@ -168,7 +168,7 @@ static kfe_status make_empty(const kfe_i_gram *source, const kfe_i_gram_form *fo
     return KFE_OK;
 }
 
-/* An operator of this form that keeps so many panels of all processes; *out NULL: the device has no room for them. */
+/* An operator of this form that keeps this number of panels, over all processes; *out NULL: the device has no room for them. */
 static kfe_status make(const kfe_i_gram *source, const kfe_i_gram_form *form, kfe_device_type type,
                        int64_t kept, kfe_i_gram **out)
 {

@@ -19,7 +19,7 @@ typedef struct fused_state {
     double *diagonal; /* NULL until it is asked for */
 } fused_state;
 
-/* Up to so many columns a device computes a Gaussian kernel in single precision as fast as it reads it: on an H200, 1.3 ps against
+/* Up to this number of columns, a device computes a Gaussian kernel in single precision as fast as it reads it: on an H200, 1.3 ps against
  * 1.7 ps for an entry. */
 enum { KFE_NARROW_COLS = 128 };
 

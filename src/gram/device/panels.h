@@ -24,7 +24,7 @@ typedef struct kfe_i_device_panels_shape {
 int64_t kfe_i_device_panels_count(int64_t n, int processes);
 /* Bytes of the device that has the most, with `kept` panels and room for a product. */
 double kfe_i_device_panels_bytes(int64_t n, int processes, kfe_device_type type, int64_t kept);
-/* How many panels in single precision fit in so many bytes of each device; 0: too few to be worth it, or computing them is as fast. */
+/* How many panels in single precision fit in this number of bytes per device; 0: too few to be useful, or computing them is as fast. */
 int64_t kfe_i_device_panels_that_fit(const kfe_i_gram *source, int processes, double bytes);
 
 /* `source` computes on a device (fused.c) and is borrowed. *out NULL: the device has no room for the panels that are kept. */

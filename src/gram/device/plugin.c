@@ -16,7 +16,7 @@
 /* An index that the name does not give. */
 enum { ANY_DEVICE = -1 };
 
-/* "cuda:1" is device 1 of the plug-in cuda, "cuda" any of them. Returns 0 if it is no such name. */
+/* "cuda:1" is device 1 of the plug-in cuda, "cuda" any of them. Returns 0 for other names. */
 static int parse_name(const char *text, char *plugin, size_t size, int *index)
 {
     size_t length = 0;

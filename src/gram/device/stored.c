@@ -238,7 +238,7 @@ cleanup:
     return status;
 }
 
-/* An operator of this form that keeps so many rows, in this type; *out NULL if memory was less than it seemed. */
+/* An operator of this form that keeps this number of rows, in this type; *out NULL if there was less memory than expected. */
 static kfe_status make(const kfe_i_gram *source, const kfe_i_gram_form *form, kfe_device_type type,
                        int64_t rows, kfe_i_gram **out)
 {

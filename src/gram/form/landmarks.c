@@ -426,7 +426,7 @@ cleanup:
     return status;
 }
 
-/* Adds candidates that are no landmarks yet, up to the number planned: an indefinite kernel needs its negative part too, which
+/* Adds candidates that are not landmarks yet, up to the number planned: an indefinite kernel needs its negative part too, which
  * pivoting passes over. */
 static kfe_status fill_up(kfe_i_landmark_factor *f, const kfe_i_landmark_plan *plan)
 {

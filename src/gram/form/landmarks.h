@@ -57,10 +57,10 @@ kfe_status kfe_i_landmark_rows(const kfe_i_gram *gram, int64_t first, int64_t ro
 /* Gets all rows of F or C (panel, rows × rank) from `first` on, some at a time. */
 typedef kfe_status kfe_i_landmark_visit(void *state, int64_t first, int64_t rows, double *panel);
 /* One pass over F, which is not kept: for an operator whose plan is `streamed`. *definite is 0 if the kernel turns out not to be positive
- * definite; the operator is no good then. */
+ * definite; the operator must not be used then. */
 kfe_status kfe_i_landmark_stream(const kfe_i_gram *gram, kfe_i_landmark_visit *visit, void *state,
                                  int *definite);
-/* *out: whether sums over the rows of C = FLᵀ have the digits for those of F: L is well-conditioned. */
+/* *out: whether sums over the rows of C = FLᵀ are accurate enough to give those of F, because L is well-conditioned. */
 kfe_status kfe_i_landmark_takes_kernel_sums(const kfe_i_gram *gram, int *out);
 /* One pass over C, without the solves that make F of it. Afterwards kfe_i_landmark_note_kept tells what Σ‖F[i, :]‖² is. */
 kfe_status kfe_i_landmark_stream_kernel(const kfe_i_gram *gram, kfe_i_landmark_visit *visit, void *state);

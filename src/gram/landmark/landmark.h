@@ -23,7 +23,7 @@ typedef struct kfe_i_landmark_plan {
     int streamed; /* rows of F are asked for by kfe_i_landmark_stream alone, which also measures what the landmarks leave */
 } kfe_i_landmark_plan;
 
-/* Landmarks of very many rows are chosen from a random sample: so many rows for each landmark, and at least so many in all. */
+/* With very many rows, landmarks are chosen from a random sample: this number of rows for each landmark, and at least this number in all. */
 enum { KFE_ROWS_PER_LANDMARK = 20, KFE_LANDMARK_ROWS_LEAST = 2000 };
 int kfe_i_landmarks_are_sampled(int64_t rows, int64_t landmarks);
 

@@ -54,7 +54,7 @@ typedef struct kfe_i_space_calls {
 struct kfe_i_space {
     const kfe_i_space_calls *calls;
     const kfe_i_gram *gram;  /* multiplies fast */
-    const kfe_i_gram *exact; /* the same operator, or the one of which `gram` is a copy in single precision */
+    const kfe_i_gram *exact; /* the same operator, or the one that `gram` copies in single precision */
     int64_t n;
     void *state;
     int gave_up; /* a device cannot go on, and the caller may try host memory */

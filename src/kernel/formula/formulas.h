@@ -24,7 +24,7 @@
 /* What a formula starts from; the first values of kfe_i_kernel_base. */
 enum { KFE_FORMULA_DOT = 0, KFE_FORMULA_DISTANCE = 1, KFE_FORMULA_COORDINATE = 2 };
 
-/* Kernels with a map, and a derivative that is no kernel; KFE_MAP_NONE leaves the base value as it is. Numbers are part of the device ABI: append only. */
+/* Kernels with a map, and a derivative that is not a kernel; KFE_MAP_NONE leaves the base value as it is. Numbers are part of the device ABI: append only. */
 #define KFE_MAP_LIST(X)                                                                                      \
     X(1, RBF, rbf)                                                                                           \
     X(2, POLY, poly)                                                                                         \

@@ -37,8 +37,8 @@ int kfe_i_tile_threads(const kfe_context *ctx, const kfe_i_kernel *kernel);
 void kfe_i_tile_eval(const kfe_i_kernel *kernel, kfe_i_range rows, kfe_i_range cols, double *out,
                      int64_t stride, double *scratch);
 
-/* The same for one of the largest tiles of the lower triangle of a symmetric matrix. Of a tile on the diagonal, little more
- * than the lower triangle is evaluated, and copied to the upper, so that the tile is symmetric to the last bit. */
+/* The same for one of the largest tiles of the lower triangle of a symmetric matrix. On the diagonal, little more than the
+ * lower triangle of a tile is evaluated, and copied to the upper, so that the tile is symmetric to the last bit. */
 void kfe_i_triangle_tile_eval(const kfe_i_kernel *kernel, kfe_i_range rows, kfe_i_range cols, double *tile,
                               double *scratch);
 

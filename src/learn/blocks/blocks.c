@@ -50,7 +50,7 @@ enum { FEW_PROBLEMS = 16 };
 enum { TOGETHER = 64 };
 /* LIBSVM's limit of iterations. */
 enum { LEAST_LIMIT = 10000000, LIMIT_PER_EXAMPLE = 100 };
-/* A problem that is not solved after so many pairs is left to exact.h. */
+/* A problem that is not solved after this number of pairs is left to exact.h. */
 enum { PAIRS_PER_VARIABLE = 300 };
 /* Values that one thread updates at a time. */
 enum { PANEL = 2048 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Keep rows of a kernel matrix in single precision, for SVM solvers that read the same rows again and again. Rows that
- * are missing are evaluated together, as one product of tiles. When there is no room left, the row that came first
- * gives way. A problem of two classes needs the entries of their examples only, so that rows are kept in parts.
+ * are missing are evaluated together, as one product of tiles. When there is no room left, the oldest row is
+ * replaced. A problem of two classes needs the entries of their examples only, so that rows are kept in parts.
  */
 #ifndef KFE_LEARN_BLOCKS_KERNEL_ROWS_H
 #define KFE_LEARN_BLOCKS_KERNEL_ROWS_H

@@ -4,8 +4,8 @@
  * Hessian I + 2Σ_A c_i x_i x_iᵀ is one pass over the rows with a loss.
  *
  * The preconditioner is the root of the Hessian's diagonal: the diagonal itself helps columns of different units and harms text; its root
- * helps the former and hardly harms the latter. The gradients end when the residual has fallen to the root of what the gradient has
- * fallen to, so that the last steps converge faster than linearly.
+ * helps the former and hardly harms the latter. The iterations end when the residual has fallen to the root of the factor by which
+ * the gradient has fallen, so that the last steps converge faster than linearly.
  */
 #include <cblas.h>
 #include <math.h>

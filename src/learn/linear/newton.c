@@ -7,8 +7,8 @@
  * so a Newton step solves one linear system. If the step ends with the same A, that is the minimum, exactly. Else the search along it
  * ends where the slope has fallen to a hundredth; the slope is piecewise linear, so that a few evaluations suffice.
  *
- * There are three ways to solve the system; choose_way in rows.c predicts which is fastest. Conjugate gradients on data on which they take
- * long give up when the factors would have taken less time, and the search goes on by the kernel.
+ * There are three ways to solve the system; choose_way in rows.c predicts which is fastest. Conjugate gradients stop when factors would have
+ * taken less time, and the search goes on by the kernel.
  *
  * Mangasarian, "A finite Newton method for classification" (2002); Keerthi & DeCoste, "A modified finite Newton method for fast
  * solution of large scale linear SVMs" (2005). Five to fifteen steps are usual. Memory: 7 numbers per row.

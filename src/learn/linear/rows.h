@@ -40,7 +40,7 @@ typedef struct kfe_i_linear_rows {
     double *kernel; /* count × count: products of all pairs of rows; NULL: not made */
 } kfe_i_linear_rows;
 
-/* For so many problems on all rows. Borrows the table. Free the rows also after a failure. */
+/* Makes rows for this number of problems on all rows. Borrows the table. Free the rows also after a failure. */
 kfe_status kfe_i_linear_rows_open(kfe_context *ctx, const kfe_i_table *table, int bias, int64_t problems,
                                   kfe_i_linear_rows *out);
 void kfe_i_linear_rows_free(kfe_i_linear_rows *rows);

@@ -47,7 +47,7 @@ enum { CHECKPOINT_EVERY = 1024, SHRINK_EVERY_AT_MOST = 1000 };
 /* Updated residuals collect rounding errors: after this many iterations per example they are computed from scratch
  * before the solver ends on them. */
 enum { TRUSTED_ITERATIONS_PER_EXAMPLE = 10 };
-/* After so many pairs per example Newton steps join them, also if the caller has not asked for these. */
+/* After this number of pairs per example, Newton steps are made too, even if the caller has not asked for them. */
 enum { PAIRS_PER_EXAMPLE = 100 };
 /* Share of the memory limit that the column cache may take; the caller needs the rest. */
 #define CACHE_SHARE 0.5

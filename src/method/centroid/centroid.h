@@ -15,14 +15,14 @@ typedef struct kfe_i_centroids {
     /* count × rank: coefficients on the centroids C of the orthonormal vectors Q = CR⁻¹, where RᵀR = CᵀC is the Cholesky factorisation of
      * the kept part of `inner`. Rows of centroids that are not kept are zero. */
     double *basis;
-    /* What the centroids are those of: groups of examples of an operator, or the classes of sums over rows. */
+    /* The source of the centroids: groups of examples of an operator, or the classes of sums over rows. */
     const kfe_i_gram *gram;
     kfe_i_groups groups;
     const kfe_i_sums *sums;
     const double *sizes; /* count: examples, or the sum of their weights */
 } kfe_i_centroids;
 
-/* The centroids of the classes, or of so many clusters in each class, which a source of sums does not have. Messages begin with `method`.
+/* The centroids of the classes, or of this number of clusters in each class, which a source of sums does not have. Messages begin with `method`.
  * Free them also after a failure. */
 kfe_status kfe_i_centroids_open(kfe_context *ctx, const char *method, const kfe_i_fit_source *source,
                                 int64_t clusters, kfe_i_centroids *out);

@@ -12,9 +12,9 @@
  * As s lies between the smallest and the largest eigenvalue, δ lies in a known interval. It is scanned at logarithmic steps in
  * the eigenbasis of S, and the best place is refined by golden sections.
  *
- * For several targets, u and the unit combination c of targets are improved in turn, c ∝ YᵀXu, until the criterion rises no more.
+ * For several targets, u and the unit combination c of targets are improved in turn, c ∝ YᵀXu, until the criterion stops rising.
  * As it may have several maxima, this starts from the combinations that are best at α = 0, ½ and 1 (the leading eigenvectors of
- * YᵀXS⁺XᵀY and YᵀXXᵀY, and that of the first principal component), and the best end is taken.
+ * YᵀXS⁺XᵀY and YᵀXXᵀY, and that of the first principal component), and the best result is kept.
  *
  * All computations are in the r ≤ min(n, d) principal coordinates of the data, where each iteration subtracts ppᵀ from S,
  * p = Xᵀq.
@@ -357,7 +357,7 @@ cleanup:
     return status;
 }
 
-/* s->chosen for several targets: the best end of three alternations. */
+/* s->chosen for several targets: the best result of three alternations. */
 static kfe_status search_combinations(kfe_i_deflation *d, cr_state *s, int64_t count)
 {
     kfe_status status = KFE_OK;

@@ -12,7 +12,7 @@ typedef struct kfe_i_pls_sums {
     int moments;        /* the solution gets them */
 } kfe_i_pls_sums;
 
-/* `dim` features of centred columns. *done is 0, and `out` untouched, if the sums do not have the digits for so many. */
+/* `dim` features of centred columns. *done is 0, and `out` untouched, if the sums have too few digits for this number. */
 kfe_status kfe_i_pls_from_sums(kfe_context *ctx, const kfe_i_pls_sums *from, int64_t dim, kfe_i_solution *out,
                                int *done);
 /* The same from the rows of a source, if that is predicted to be faster than passes over them. */

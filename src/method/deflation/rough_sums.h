@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Products with the scatter S of the columns of a table, for loops that need some tens of them, at less than the price of S itself.
+ * Products with the scatter S of the columns of a table, for loops that need some tens of products, at less than the cost of S itself.
  * There are two forms.
  *
  *     rows     every product Xᵀ(Xv) reads the rows once; nothing is kept.
@@ -9,8 +9,8 @@
  *
  *                  Sv = Zq + S(v − Qq) ≈ Zq + S̃(v − Qq),   q = Qᵀv.
  *
- *              The error is that of S̃, about 10⁻⁷‖S‖, times ‖v − Qq‖. So a loop runs on S̃ first, has its directions sharpened
- *              (kfe_i_rough_sharpen), and runs again with products that have the digits of double precision, since its directions lie
+ *              The error is that of S̃, about 10⁻⁷‖S‖, times ‖v − Qq‖. So a loop runs on S̃ first, makes the products exact near
+ *              its directions (kfe_i_rough_sharpen), and runs again with products that have the digits of double precision, since its directions lie
  *              near the basis; kfe_i_rough_distance says how near.
  */
 #ifndef KFE_METHOD_DEFLATION_ROUGH_SUMS_H

@@ -8,8 +8,8 @@
  * is the average gradient outer product of kernel ridge regression on the columns of L, and V are its leading eigenvectors. A
  * linear kernel takes the targets themselves; L of any other is a pivoted Cholesky factor (method/ridge/label_kernel.h). With more iterations (the
  * paper's gKDR-i) the number of directions falls step by step from d to dim: the regression is fitted again on the directions
- * left, where it is more accurate, and the matrix is made of its gradients. By default the ends of several such walks are
- * compared by the leave-one-out error of a kernel regression on the projected data, as the paper does by cross-validation.
+ * left, where it is more accurate, and the matrix is made of its gradients. By default the results of several such walks
+ * are compared by the leave-one-out error of a kernel regression on the projected data, as the paper does by cross-validation.
  *
  * Fukumizu & Leng (2014), "Gradient-based kernel dimension reduction for regression", JASA 109.
  * Time: one solve of the Gram operator and one product O(n²dc) per iteration, c targets.
@@ -272,7 +272,7 @@ cleanup:
     return status;
 }
 
-/* So many that no step leaves out more than a third of the directions, but for rounding. */
+/* As many as needed, so that no step leaves out more than a third of the directions, except by rounding. */
 static int64_t usual_steps(int64_t columns, int64_t dim)
 {
     return (int64_t)fmax(1, ceil(log((double)columns / (double)dim) / log(LARGEST_FALL) - 1e-9));

@@ -10,7 +10,7 @@
  * sldr: the W_m and Γ = T have orthonormal columns. lmkl: there are no W_m, V is the identity, and Γ is the gate of the
  * paper.
  *
- * Without a penalty the gate would harden without end. So J also contains
+ * Without a penalty the gate would become ever harder. So J also contains
  *     ½·gate-ridge·J₀·s²·‖V‖²   (lmkl: ‖Γ‖²),
  * where J₀ is the objective at the first start and s² is the mean square of the columns that the gate sees: s·V is the
  * size of the gate's logits, whatever the unit of the data.

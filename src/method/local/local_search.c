@@ -37,7 +37,7 @@ enum { MOST_TRIALS = 16 };
 #define KFE_STEP_GROWTH 2.0
 /* No step is longer than this in columns that stay orthonormal: the polar factor of W − tG turns W by less than a right angle
  * however large t is, and for huge t its columns are no longer independent in floating point. With one view the gate does not matter, its
- * gradient is rounding error, and steps along it would grow without end. */
+ * gradient is rounding error, and steps along it would grow forever. */
 #define KFE_LONGEST_CHANGE 100.0
 /* SVMs at a start that are further than this from their optimum, relative to it, are solved again, a few times. */
 #define KFE_START_GAP 0.01

@@ -21,7 +21,7 @@ typedef struct kfe_i_ridge_weights_settings {
     int solver;
 } kfe_i_ridge_weights_settings;
 
-/* `iterations` names the limit of the solver: svm-mkl has an own max-iter. `automatic` says what xi=auto is. */
+/* `iterations` names the limit of the solver: svm-mkl has its own max-iter. `automatic` says what xi=auto is. */
 #define KFE_RIDGE_WEIGHTS_ROWS(type, field, iterations, automatic)                                           \
     KFE_REAL_OR(type, field.xi, "xi", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1",            \
                 "regularisation xi, relative to a sum of kernels with trace one; auto: " automatic),         \
@@ -65,7 +65,7 @@ typedef struct kfe_i_ridge_weights {
     kfe_i_ridge_newton *newton; /* what the solver keeps between calls */
 } kfe_i_ridge_weights;
 
-/* Room for `most` targets, which is also their first number; d starts uniform over the kernels that are not
+/* Room for `most` targets, which is also the initial number; d starts uniform over the kernels that are not
  * constant. Free it also after a failure. */
 kfe_status kfe_i_ridge_weights_open(kfe_context *ctx, const kfe_i_bank *bank, int64_t most,
                                     kfe_i_ridge_weights *out);

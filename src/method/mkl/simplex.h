@@ -33,7 +33,7 @@ typedef struct kfe_i_simplex_result {
     double *d;        /* p: the start, then the solution; the caller's */
     double objective; /* f(d), or its lower bound */
     double excess;    /* f(d) is at most objective + excess */
-    double bound;     /* no weights have a smaller f; the caller's bound at first, such as 0 */
+    double bound;     /* no weights give a smaller f; at first the bound of the caller, such as 0 */
     int64_t iterations;
 } kfe_i_simplex_result;
 

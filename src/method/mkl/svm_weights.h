@@ -32,7 +32,7 @@ typedef struct kfe_i_svm_weights {
 /* Borrows the SVMs. Free it also after a failure. */
 kfe_status kfe_i_svm_weights_open(kfe_context *ctx, kfe_i_onevsrest *svms, int64_t p, kfe_i_svm_weights *out);
 void kfe_i_svm_weights_free(kfe_i_svm_weights *weights);
-/* J(d) from below, and P − J(d), after `kernel` was filled; to an excess of about tolerance·J. */
+/* A lower bound of J(d), and P − J(d), after `kernel` was filled; P − J(d) is at most about tolerance·J. */
 kfe_status kfe_i_svm_weights_solve(kfe_i_svm_weights *weights, double tolerance, double *objective,
                                    double *excess);
 /* q (p), after `images` was filled. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Points that stand for the columns of a table or for a kernel matrix; used by the families fisher and orthogonal. */
+/* Points that represent the columns of a table or a kernel matrix; used by the families fisher and orthogonal. */
 #include "method/shared/factor.h"
 
 #include <cblas.h>
@@ -13,7 +13,7 @@
 /* Deviations from the mean below this share of it are rounding error. */
 #define KFE_DEVIATION_ROUNDING (16 * DBL_EPSILON)
 
-/* Columns that vary only by rounding become zero: a constant is no direction. */
+/* Columns that vary only by rounding become zero: a constant is not a direction. */
 static void drop_constants(const double *roots, kfe_i_factor *f)
 {
     for (int64_t j = 0; j < f->rank; j++) {

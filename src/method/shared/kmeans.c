@@ -141,7 +141,7 @@ static int64_t part_to_divide(const kmeans_state *s, const candidate *next, cons
     return best;
 }
 
-/* At most so many clusters in each part, and in all. */
+/* The maximum number of clusters in each part, and in all. */
 static kfe_status seed_clusters(kfe_context *ctx, kmeans_state *s, int64_t most_in_part, int64_t most)
 {
     kfe_status status = KFE_OK;

@@ -65,7 +65,7 @@ kfe_status kfe_i_onevsrest_solve(kfe_i_onevsrest *svms, int64_t dim, const doubl
 kfe_status kfe_i_onevsrest_solve_on(kfe_i_onevsrest *svms, const kfe_i_gram *gram);
 /* The same, with `stop` lowered until gap ≤ tolerance·cost or rounding allows no better. */
 kfe_status kfe_i_onevsrest_solve_until(kfe_i_onevsrest *svms, const kfe_i_gram *gram, double tolerance);
-/* Lowers `stop` tenfold; 0: it is at its least already. */
+/* Lowers `stop` tenfold; 0: it is already at its minimum. */
 int kfe_i_onevsrest_refine(kfe_i_onevsrest *svms);
 /* Adds what the next solve starts from, and its last results, to the state of a loop. */
 void kfe_i_onevsrest_list_state(kfe_i_onevsrest *svms, kfe_i_loop *loop);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table that stands for summed rows, and fits on it; used by most methods that are offered sums. */
+/* The table that represents summed rows, and fits on it; used by most methods that are offered sums. */
 #include "method/shared/stand_in.h"
 
 #include <cblas.h>

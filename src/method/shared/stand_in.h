@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fit a method on sums over rows with the code that fits it on rows: a small table stands for all of them.
+ * Fit a method on sums over rows with the code that fits it on rows: a small table represents all of them.
  *
  * Most linear methods, and kernel methods on the columns F of landmarks, see the centred data X (n × d) and targets Y (n × t)
  * through XᵀX, XᵀY and YᵀY only. With the pivoted Cholesky factor

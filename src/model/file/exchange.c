@@ -165,7 +165,7 @@ kfe_status kfe_i_exchange_table(const kfe_i_exchange *x, const char *name, int s
 
     if (x->saves)
         return t->kind == KFE_TABLE_DENSE ? exchange_dense(x, name, t) : exchange_rows(x, name, t);
-    if (__builtin_mul_overflow(rows, cols, &count)) /* no file holds so many numbers */
+    if (__builtin_mul_overflow(rows, cols, &count)) /* no file holds this many numbers */
         return kfe_i_damaged(x, name);
     t->ctx = x->ctx;
     t->owned = 1;

@@ -8,7 +8,7 @@
 /* Appends text as gzip in base64. */
 kfe_status kfe_i_put_packed(kfe_context *ctx, const char *text, kfe_i_text *out);
 /* Appends the bundle of plotly.js, which is compressed already, in base64. *found is 0, and nothing is appended, if there is
- * none. The environment variable KFE_CHARTS names another file; empty, it means none. */
+ * none. The environment variable KFE_CHARTS names another file; if it is empty, there is none. */
 kfe_status kfe_i_put_charts(kfe_context *ctx, kfe_i_text *out, int *found);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figure `confusion`: how often each class was predicted as which. Only pairs that occur have a row in its table, so
- * that thousands of classes are no burden. */
+ * that thousands of classes do no harm. */
 #include "core/memory.h"
 #include "report/figure/figure.h"
 

@@ -11,7 +11,7 @@ static kfe_status add_pair(const kfe_i_cloud *points, kfe_i_figure *out, int row
     int y = points->first_feature + row;
     kfe_i_series axes = {.panel = (int)out->panel_count, .x = x, .y = y};
 
-    if (row == col) /* a feature against itself says nothing: its name stands there */
+    if (row == col) /* a feature against itself says nothing, so its name stands there */
         return kfe_i_figure_panel(out, out->columns[x - 1].name, "", "");
     KFE_TRY(kfe_i_figure_panel(out, NULL, row == count - 1 ? out->columns[x - 1].name : "",
                                col == 0 ? out->columns[y - 1].name : ""));

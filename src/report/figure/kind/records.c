@@ -6,7 +6,7 @@
 
 #include "core/memory.h"
 
-/* Fewer numbers than these are no curve. */
+/* Fewer numbers than this do not make a curve. */
 enum { LEAST_NUMBERS = 2 };
 
 static const double *find(const kfe_model *model, kfe_i_record_axis axis, const char *name, int64_t *count)
