@@ -729,7 +729,7 @@ KFE_API const int64_t *kfe_model_support_index(const kfe_model *model);
 /* One part of a localized model (lmkl, sldr): a kernel on a view, or on projections of it. */
 typedef struct kfe_part_info {
     int view;
-    int64_t cols, dim;        /* columns of the view (landmarks if `mapped`); number of their projections */
+    int64_t cols, dim;        /* columns of the view (training rows if `mapped`); number of their projections */
     int mapped;               /* the columns are kernel values with the training rows */
     const double *projection; /* cols × dim; NULL: the columns themselves are compared */
     const double *gating; /* cols × gate dimension: the part's rows of T; NULL: the gate does not use it */

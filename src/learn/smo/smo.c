@@ -43,7 +43,7 @@
 /* Replaces a curvature that is not positive; LIBSVM's value. */
 #define TINY_CURVATURE 1e-12
 
-enum { CHECKPOINT_EVERY = 1024, SHRINK_EVERY_AT_MOST = 1000 };
+enum { PROGRESS_EVERY = 1024, SHRINK_EVERY_AT_MOST = 1000 };
 /* Updated residuals collect rounding errors: after this many iterations per example they are computed from scratch
  * before the solver ends on them. */
 enum { TRUSTED_ITERATIONS_PER_EXAMPLE = 10 };
@@ -336,7 +336,7 @@ static void estimate_rounding(kfe_i_smo_state *s)
 
 static kfe_status check_in(kfe_i_smo_state *s)
 {
-    if (s->done.iterations % CHECKPOINT_EVERY != 0)
+    if (s->done.iterations % PROGRESS_EVERY != 0)
         return KFE_OK;
     estimate_rounding(s);
     return kfe_i_progress(s->ctx, "training an SVM", s->done.iterations, 0);

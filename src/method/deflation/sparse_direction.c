@@ -13,7 +13,7 @@
  *
  * With weights, n and the examples of a direction are counted by them: the last example that is chosen may count with a part of its weight only,
  * as if the others of its equal rows were left out. νn is rounded up if all weights are whole numbers. y carries the roots s of
- * the weights, and so do the columns, so that an example is ranked by |y_i|/s_i or |k_iᵀy|/s_i; `cache` counts rows of
+ * the weights, and so do the columns, so that examples are sorted by |y_i|/s_i or |k_iᵀy|/s_i; `cache` counts rows with
  * different content, and their content decides which are drawn.
  *
  * Momma & Bennett (2003); Momma (2005). Time per iteration: the kernel columns of the chosen examples and, for mi, of the

@@ -25,7 +25,7 @@
 #include "method/distance/rfm.h"
 #include "method/ridge/ridge.h"
 
-enum { DIRECTIONS_NONE = 0, MOST_METRIC = 256, LEAST_LEAF = 10 };
+enum { DIRECTIONS_NONE = 0, MOST_RECORDED = 256, LEAST_LEAF = 10 };
 /* With directions=auto, they cover this share of the trace of M. */
 #define KFE_DISTANCE_SHARE 0.99
 
@@ -249,14 +249,14 @@ cleanup:
     return status;
 }
 
-/* M itself, unless it is larger than MOST_METRIC columns; the model has its map in any case. */
+/* M itself, unless it is larger than MOST_RECORDED columns; the model has its map in any case. */
 static kfe_status record_matrix(const kfe_i_rfm *s, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     int64_t d = s->x->cols;
     double *m = NULL;
 
-    if (d > MOST_METRIC)
+    if (d > MOST_RECORDED)
         return KFE_OK;
     KFE_ALLOC_ZERO(s->ctx, m, d * d);
     matrix_of(s, m);

@@ -46,10 +46,10 @@ typedef struct search_trial {
 } search_trial;
 
 typedef struct search_gradient {
-    double *h;                 /* H of subspace.h */
-    double *g, *image, *old;   /* gradient in the metric of the search, its image under K, the last g */
-    double length;             /* of the gradient, in feature space */
-    double metric, old_metric; /* squared lengths of g and of old in the metric of the search */
+    double *h;               /* H of subspace.h */
+    double *g, *image, *old; /* gradient in the inner product of the search, its image under K, the last g */
+    double length;           /* of the gradient, in feature space */
+    double square, old_square; /* squared lengths of g and of old in the inner product of the search */
     double noise;              /* what rounding may make of length² = 0 */
     double steepest;           /* the largest length so far */
 } search_gradient;
@@ -287,7 +287,7 @@ static kfe_status take_gradient(search_state *s)
     const double *w = s->point.w;
 
     memcpy(s->gradient.old, s->gradient.g, bytes);
-    s->gradient.old_metric = s->gradient.metric;
+    s->gradient.old_square = s->gradient.square;
     if (s->options->plain) {
         combine(s, 1, s->point.w, s->small.root, 0, s->trial.w);
         w = s->trial.w;
@@ -301,18 +301,18 @@ static kfe_status take_gradient(search_state *s)
     if (squared < -fmax(unsure, s->gradient.noise))
         return kfe_i_negative_length(s->ctx);
     s->gradient.length = sqrt(fmax(squared, 0));
-    s->gradient.metric = squared;
+    s->gradient.square = squared;
     memcpy(s->gradient.g, s->gradient.h, bytes);
     if (s->options->plain) {
         combine(s, 1, s->gradient.image, s->small.root, 0, s->gradient.g);
-        s->gradient.metric = inner(s, s->gradient.g, s->gradient.g);
+        s->gradient.square = inner(s, s->gradient.g, s->gradient.g);
         KFE_TRY(kfe_i_gram_times(s->subspace->gram, s->gradient.g, s->d, s->gradient.image));
     }
 cleanup:
     return status;
 }
 
-/* The block whose dot product with A is ⟨g, A⟩ in the metric of the search. */
+/* The block whose dot product with A is ⟨g, A⟩ in the inner product of the search. */
 static const double *dual(const search_state *s)
 {
     return s->options->plain ? s->gradient.g : s->gradient.image;
@@ -324,10 +324,10 @@ static double choose_direction(search_state *s, int steepest)
     double beta = 0;
     blasint size = (blasint)s->size;
 
-    if (!steepest && s->gradient.old_metric > 0)
-        beta = fmax(0, (s->gradient.metric - inner(s, dual(s), s->gradient.old)) / s->gradient.old_metric);
+    if (!steepest && s->gradient.old_square > 0)
+        beta = fmax(0, (s->gradient.square - inner(s, dual(s), s->gradient.old)) / s->gradient.old_square);
     if (beta > 0 &&
-        !(s->gradient.metric + beta * inner(s, dual(s), s->direction.w) > 0.01 * s->gradient.metric))
+        !(s->gradient.square + beta * inner(s, dual(s), s->direction.w) > 0.01 * s->gradient.square))
         beta = 0;
     cblas_dscal(size, beta, s->direction.w, 1);
     cblas_dscal(size, beta, s->direction.x, 1);
@@ -496,8 +496,8 @@ static void list_state(search_state *s, double *trace, kfe_i_search_result *out,
     KFE_LOOP_ARRAY(loop, s->gradient.image, s->size);
     KFE_LOOP_ARRAY(loop, s->gradient.old, s->size);
     KFE_LOOP_VALUE(loop, s->gradient.length);
-    KFE_LOOP_VALUE(loop, s->gradient.metric);
-    KFE_LOOP_VALUE(loop, s->gradient.old_metric);
+    KFE_LOOP_VALUE(loop, s->gradient.square);
+    KFE_LOOP_VALUE(loop, s->gradient.old_square);
     KFE_LOOP_VALUE(loop, s->gradient.noise);
     KFE_LOOP_VALUE(loop, s->gradient.steepest);
     KFE_LOOP_ARRAY(loop, s->trial.x, s->size);

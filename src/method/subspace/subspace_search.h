@@ -3,7 +3,7 @@
  * Search for the subspace whose kernel maximises a criterion: conjugate gradients (Polak & Ribière, β ≥ 0)
  * with steps that satisfy the strong Wolfe conditions.
  *
- * Manifold: the unknown is the subspace, in the metric of feature space, ⟨A, B⟩ = tr(AᵀKB). The gradient is H
+ * Manifold: the unknown is the subspace, in the inner product of feature space, ⟨A, B⟩ = tr(AᵀKB). The gradient is H
  * (subspace.h). Steps follow geodesics (Edelman, Arias & Smith, 1998): for a direction D with DᵀKD = QΣ²Qᵀ,
  *
  *     W(t) = W Q cos(Σt) Qᵀ + D QΣ⁻¹ sin(Σt) Qᵀ       stays orthonormal,
@@ -12,7 +12,7 @@
  * The images KW and KD move in the same way, so that KH is the only product with the kernel matrix in an
  * iteration, however many steps the line search tries. Multiplying the kernel by a constant changes nothing.
  *
- * Plain: the paper's search over the entries of W, in the metric tr(AᵀB), along straight lines. The gradient is
+ * Plain: the paper's search over the entries of W, in the inner product tr(AᵀB), along straight lines. The gradient is
  * KHT with T = (WᵀKW)^(−1/2); its image costs a second product.
  *
  * Time: one product (plain: two) with n × f blocks per iteration, and O(nf²) per step tried.
