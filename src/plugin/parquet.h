@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the plug-in for Parquet, Feather and Arrow files offers: implemented by backends/arrow, called by file.c. */
+/* What the plug-in for Parquet, Feather and Arrow files offers: implemented by backends/arrow, called by data/format/arrow.c. */
 #ifndef KFE_PLUGIN_PARQUET_H
 #define KFE_PLUGIN_PARQUET_H
 
