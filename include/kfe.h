@@ -151,8 +151,8 @@ KFE_API void kfe_device_list_free(kfe_device_list *list);
 /* Shares the work of the calls with this context among processes that MPI started (docs/cluster.md). `communicator` is the address of
  * an MPI_Comm. NULL joins MPI_COMM_WORLD and starts MPI if necessary. To leave, pass the address of MPI_COMM_NULL. Every process must
  * make the same calls with the same data and settings; all get the same results, but only process 0 writes files. Threads and the
- * memory limit are per process; by default, processes on one machine divide its cores and its free memory. Fails with KFE_EUNSUPPORTED if the plug-in libkfe_mpi.so is
- * missing or MPI does not start. */
+ * memory limit are per process; by default, processes on one machine divide its cores and its free memory. Fails with
+ * KFE_EUNSUPPORTED if the plug-in libkfe_mpi.so is missing or MPI does not start. */
 KFE_API kfe_status kfe_context_set_cluster(kfe_context *ctx, const void *communicator);
 /* The number of this process, from 0 on, among those that a launcher of MPI (mpirun, srun) started together, and how many there
  * are, as the environment says: 0 and 1 without a launcher. Needs no MPI. */
@@ -385,21 +385,20 @@ typedef struct kfe_entry_info {
 } kfe_entry_info;
 
 enum {
-    KFE_HAS_SUPERVISION = 1u << 0, /* needs labels */
-    KFE_HAS_REGRESSION = 1u << 1,  /* takes real targets */
-    KFE_HAS_KERNELS = 1u << 2,     /* works with every kernel (otherwise: linear only) */
-    KFE_HAS_MULTIVIEW = 1u << 3,   /* takes several views or kernels */
-    KFE_HAS_SPARSE = 1u << 4,      /* keeps sparse data sparse */
-    KFE_HAS_SYNTHETIC = 1u << 5,   /* needs the points: no precomputed kernels, no strings */
-    KFE_HAS_INDEFINITE = 1u << 6,  /* kernels: not positive definite for all parameters */
-    KFE_HAS_NONNEGATIVE = 1u << 7, /* kernels: for data without negative values */
-    KFE_HAS_STRINGS = 1u << 8,     /* kernels: on strings */
-    KFE_HAS_NESTING =
-        1u << 9, /* methods: the first features do not depend on dim, so one fit serves every dim */
+    KFE_HAS_SUPERVISION = 1u << 0,    /* needs labels */
+    KFE_HAS_REGRESSION = 1u << 1,     /* takes real targets */
+    KFE_HAS_KERNELS = 1u << 2,        /* works with every kernel (otherwise: linear only) */
+    KFE_HAS_MULTIVIEW = 1u << 3,      /* takes several views or kernels */
+    KFE_HAS_SPARSE = 1u << 4,         /* keeps sparse data sparse */
+    KFE_HAS_SYNTHETIC = 1u << 5,      /* needs the points: no precomputed kernels, no strings */
+    KFE_HAS_INDEFINITE = 1u << 6,     /* kernels: not positive definite for all parameters */
+    KFE_HAS_NONNEGATIVE = 1u << 7,    /* kernels: for data without negative values */
+    KFE_HAS_STRINGS = 1u << 8,        /* kernels: on strings */
+    KFE_HAS_NESTING = 1u << 9,        /* methods: first features do not depend on dim, so one fit gives all */
     KFE_HAS_TWO_CLASSES = 1u << 10,   /* methods: take exactly two classes */
     KFE_HAS_WEIGHTS = 1u << 11,       /* methods: weigh the kernels themselves */
     KFE_HAS_PREDICTOR = 1u << 12,     /* methods: predict without a learner */
-    KFE_HAS_DERIVATIVE = 1u << 13,    /* kernels: have a derivative; methods: need such kernels */
+    KFE_HAS_DERIVATIVE = 1u << 13,    /* kernels: have a derivative; methods: need kernels that have one */
     KFE_HAS_SAMPLE_WEIGHTS = 1u << 14 /* methods, learners: take weights of examples */
 };
 
@@ -634,8 +633,8 @@ KFE_API kfe_status kfe_predict_path(kfe_context *ctx, const kfe_model *model, co
 KFE_API kfe_status kfe_inverse_transform(kfe_context *ctx, const kfe_model *model, const kfe_matrix *features,
                                          kfe_matrix *out);
 
-/* Reads new data for a model like kfe_data_read_views. The model determines which views contain strings, and which
- * column of a table is the label: the one with the same name as in training, otherwise the one at the place that training
+/* Reads new data for a model like kfe_data_read_views. The model determines which views contain strings, and whether
+ * a table has a label column: the one with the same name as in training, otherwise the one at the place that training
  * named, otherwise the last one. `options` take precedence. */
 KFE_API kfe_status kfe_data_read_for_model(kfe_context *ctx, const kfe_model *model, int count,
                                            const char *const *paths, const char *const *names,
@@ -729,7 +728,7 @@ KFE_API const int64_t *kfe_model_support_index(const kfe_model *model);
 /* One part of a localized model (lmkl, sldr): a kernel on a view, or on projections of it. */
 typedef struct kfe_part_info {
     int view;
-    int64_t cols, dim;        /* columns of the view (training rows if `mapped`); number of their projections */
+    int64_t cols, dim;        /* columns (if `mapped`, training rows); number of projections */
     int mapped;               /* the columns are kernel values with the training rows */
     const double *projection; /* cols × dim; NULL: the columns themselves are compared */
     const double *gating; /* cols × gate dimension: the part's rows of T; NULL: the gate does not use it */

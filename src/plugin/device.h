@@ -92,8 +92,8 @@ typedef struct kfe_device_kernel {
 /* How `block` writes. */
 enum {
     KFE_DEVICE_ADD = 1, /* out += instead of out = */
-    KFE_DEVICE_LOWER =
-        2, /* rows and columns are the same range: entries above the diagonal need not be written */
+    /* Rows and columns are the same range: entries above the diagonal need not be written. */
+    KFE_DEVICE_LOWER = 2,
     KFE_DEVICE_MIRROR = 4 /* rows and columns are the same range: out is symmetric to the last bit */
 };
 

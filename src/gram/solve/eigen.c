@@ -41,8 +41,8 @@ enum {
     BLOCK_LEAST = 16,
     BASIS_BLOCKS = 10,
     BASIS_BLOCKS_MOST = 25, /* if memory is plenty */
-    LARGE_BLOCKS =
-        8, /* a basis of this many blocks is large: its Ritz pairs are not computed after every product */
+    /* A basis of this many blocks is large: its Ritz pairs are not computed after every product. */
+    LARGE_BLOCKS = 8,
     UNCHECKED_MOST = 4, /* products between two computations */
     BASIS_MOST = 640,   /* more than this beyond k only if a few blocks need it */
     BASIS_BLOCKS_LEAST = 4,

@@ -16,8 +16,8 @@ enum {
     ENOUGH_HELD_OUT = 200,
     MOST_EXAMPLES = 2000,
     FEWEST_EXAMPLES = 10,
-    USUAL_POINT =
-        12, /* points[12] is KFE_STOPPING_USUAL: the number of iterations unless held-out examples speak against it */
+    /* points[12] is KFE_STOPPING_USUAL: the number of iterations unless held-out examples contradict it. */
+    USUAL_POINT = 12,
     PANEL = 64 /* columns of the kernel matrix gathered at a time */
 };
 /* A mean margin this many standard errors below the largest one counts as equally good. */
