@@ -93,7 +93,15 @@ static void fill_panel(const void *user, int64_t row, int thread)
     }
 }
 
-/* In single precision the dot products are too. */
+/* Whether a copy of the points in single precision, which makes products faster, leaves room for the tiles. */
+static int may_narrow(const kfe_i_points *points)
+{
+    double bytes = (double)sizeof(float) * (double)points->table.rows * (double)points->table.cols;
+
+    return bytes <= (double)kfe_i_memory_left(points->ctx) / 2;
+}
+
+/* In single precision the dot products are too, if there is memory for such a copy of the points. */
 kfe_status kfe_i_fill_from_tiles(const kfe_i_kernel *kernel, const kfe_i_points *points,
                                  const kfe_i_symmetric *a)
 {
@@ -104,7 +112,7 @@ kfe_status kfe_i_fill_from_tiles(const kfe_i_kernel *kernel, const kfe_i_points 
     int divided = a->share.parts > 1;
 
     narrowed.narrow = NULL;
-    if (a->narrow)
+    if (a->narrow && may_narrow(points))
         KFE_TRY(kfe_i_points_narrow(kernel, &narrowed));
     KFE_TRY(kfe_i_tile_room_new(ctx, kernel, &narrowed, &job.room));
     kfe_i_panels work = {"computing the kernel", job.room.threads,
