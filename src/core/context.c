@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts: settings, callbacks, messages, memory limit and threads. Every public call receives one. */
+/* Contexts: settings, callbacks, messages, memory limit, threads and processes. Every public call receives one. */
 #include "core/context.h"
 
 #include <omp.h>

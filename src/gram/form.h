@@ -137,7 +137,7 @@ double *kfe_i_gram_workspace(const kfe_i_gram *gram, int64_t count);
 
 /* ---- for `keep` (policy.c) ---- */
 
-/* The call `fill` of all forms, and that of operators that evaluate tiles (form/fill.c). */
+/* The call `fill` of all forms, and that of operators that evaluate tiles (form/packed.c). */
 kfe_status kfe_i_gram_fill(const kfe_i_gram *gram, const kfe_i_symmetric *matrix);
 kfe_status kfe_i_fill_from_tiles(const kfe_i_kernel *kernel, const kfe_i_points *points,
                                  const kfe_i_symmetric *matrix);

@@ -11,7 +11,7 @@ typedef struct kfe_i_format {
     const char *extensions; /* "svm|libsvm", the customary one first */
     /* What every such file begins with, whatever its extension is. NULL: the extension decides. */
     const char *magic;
-    /* Whether the first bytes of a file, which begin with the magic, say that it is this format. NULL: the magic says it, if there is one. */
+    /* Whether the first bytes of a file, which begin with the magic, say that it is this format. NULL: the magic is enough. */
     int (*recognise)(const char *head, int64_t length);
 
     /* Reading, either whole or in parts. `open` finds out what the columns are; source and settings must outlive the state.
