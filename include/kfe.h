@@ -805,46 +805,20 @@ KFE_API kfe_status kfe_result_parse(kfe_context *ctx, const char *json, kfe_resu
 
 /* ---- explanations ----------------------------------------------------------------------------- */
 
-/* Why a model decides as it does, in the user's own columns: a list of tables of numbers with labelled rows and columns.
- * docs/explain.md names and explains every table. */
-typedef struct kfe_explanation kfe_explanation;
-
-/* One table of an explanation. Everything belongs to the explanation. */
-typedef struct kfe_explained {
-    const char *name;     /* such as "x-loadings" */
-    const char *about;    /* one line */
-    const char *row_axis; /* what a row is: column, feature, output, target, example, view, value, ... */
-    const char *col_axis; /* what a column of the table is */
-    int64_t rows, cols;
-    const double *values; /* rows × cols; may contain NaN and infinity */
-} kfe_explained;
-
-/* Explains a model by everything that applies to it: coefficients in raw units, loadings and explained variance of linear models,
- * permutation importance of columns and views, weights of columns in a learned distance, derivatives, and the support examples that
- * weigh most. `data` (NULL: none) are examples to explain it on; permutation importance needs their labels. Options:
- * kfe_explain_option. The caller frees the explanation. */
+/* Explains why a model decides as it does, in the user's own columns, as far as it applies: coefficients in raw units, loadings and
+ * explained variance of linear models, permutation importance of columns and views, columns of a learned distance, derivatives, support
+ * examples that weigh most. docs/explain.md names every table; its first column has the labels of the rows (numbers from 1 if they have
+ * none), the others hold numbers, and `about` of a column says what it is: feature, output, target, column or value. `data` (NULL: none),
+ * with labels for permutation importance, are examples to explain it on. Options: kfe_explain_option. The caller frees the result. */
 KFE_API kfe_status kfe_explain(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
-                               const char *options, kfe_explanation **out);
+                               const char *options, kfe_result **out);
 /* The same with training data (NULL: none), on which the model's spec is fitted once more without each of its views. The table "views"
  * then has a column "drop", which says how much worse `data` is predicted; `data` should be other examples. KFE_EUNSUPPORTED with the
  * reason if the model has only one view, if its method is a user's direction rule, or if kfe 0.1 wrote its file, which does not say
  * how the model was fitted. */
 KFE_API kfe_status kfe_explain_refit(kfe_context *ctx, const kfe_model *model, const kfe_data *train,
-                                     const kfe_data *data, const char *options, kfe_explanation **out);
+                                     const kfe_data *data, const char *options, kfe_result **out);
 KFE_API const kfe_param_info *kfe_explain_option(int index); /* NULL past the end */
-KFE_API void kfe_explanation_free(kfe_explanation *explanation);
-/* Returns 0 past the end. */
-KFE_API int kfe_explanation_table(const kfe_explanation *explanation, int index, kfe_explained *out);
-/* The label of a row or column of a table; NULL: it has no label, and its number from 1 names it. */
-KFE_API const char *kfe_explanation_row_label(const kfe_explanation *explanation, int index, int64_t row);
-KFE_API const char *kfe_explanation_col_label(const kfe_explanation *explanation, int index, int64_t col);
-/* The explanation as text or JSON; the caller frees it with kfe_string_free. The text shows the first rows of long
- * tables, and the largest ones of importances. */
-KFE_API kfe_status kfe_explanation_report(kfe_context *ctx, const kfe_explanation *explanation,
-                                          kfe_style style, char **out);
-/* Writes all numbers as CSV, one per line: table, row, column, value. A path that ends in .json gets JSON. */
-KFE_API kfe_status kfe_explanation_write(kfe_context *ctx, const kfe_explanation *explanation,
-                                         const char *path);
 
 /* ---- metrics ---------------------------------------------------------------------------------- */
 

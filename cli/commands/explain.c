@@ -43,9 +43,8 @@ static kfe_status run(cli_session *session)
     kfe_model *model = NULL;
     kfe_data *data = NULL;
     kfe_data *train = NULL;
-    kfe_explanation *explanation = NULL;
+    kfe_result *explanation = NULL;
     cli_text options = {0};
-    char *text = NULL;
     kfe_status status = KFE_OK;
 
     if (arguments->operand_count < 1)
@@ -59,15 +58,12 @@ static kfe_status run(cli_session *session)
     CLI_TRY(kfe_explain_refit(session->ctx, model, train, data, cli_text_string(&options), &explanation));
     cli_progress_erase();
     if (output)
-        CLI_TRY(kfe_explanation_write(session->ctx, explanation, output));
+        CLI_TRY(kfe_result_write(session->ctx, explanation, output));
     if (output && !session->json)
         goto cleanup;
-    CLI_TRY(kfe_explanation_report(session->ctx, explanation, session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT,
-                                   &text));
-    cli_print_text(text);
+    CLI_TRY(cli_print_result(session, explanation));
 cleanup:
-    kfe_string_free(session->ctx, text);
-    kfe_explanation_free(explanation);
+    kfe_result_free(explanation);
     kfe_data_free(train);
     kfe_data_free(data);
     kfe_model_free(model);

@@ -29,11 +29,6 @@ class DeviceEntry(Structure):
                 ("free_memory", c_int64)]
 
 
-class Explained(Structure):
-    _fields_ = [("name", c_char_p), ("about", c_char_p), ("row_axis", c_char_p), ("col_axis", c_char_p),
-                ("rows", c_int64), ("cols", c_int64), ("values", c_void_p)]
-
-
 class Judged(Structure):
     """Predictions beside the truth, for metrics."""
 
@@ -235,10 +230,6 @@ PROTOTYPES = {
     "kfe_explain": (c_int, c_void_p, c_void_p, c_void_p, c_char_p, OUT),
     "kfe_explain_refit": (c_int, c_void_p, c_void_p, c_void_p, c_void_p, c_char_p, OUT),
     "kfe_explain_option": OPTIONS,
-    "kfe_explanation_free": (None, c_void_p),
-    "kfe_explanation_table": (c_int, c_void_p, c_int, POINTER(Explained)),
-    "kfe_explanation_row_label": (c_char_p, c_void_p, c_int, c_int64),
-    "kfe_explanation_col_label": (c_char_p, c_void_p, c_int, c_int64),
     "kfe_metric": TABLE,
     "kfe_metric_compute": (c_int, c_void_p, c_char_p, POINTER(Judged), POINTER(c_double)),
     "kfe_paired_test": (c_int, c_void_p, c_int64, c_void_p, c_void_p, c_double, POINTER(c_double), POINTER(c_double)),

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ._arrays import OutMatrix, view
+from ._arrays import OutMatrix
 from ._errors import UnsupportedError
-from ._lib import Explained, Matrix, lib, shown
+from ._lib import Matrix, lib, shown
+from ._result import columns, numbers, tables
+from ._result import values as values_of
 from ._spec import options_text
 
 
@@ -60,21 +62,15 @@ class Explanation(Mapping):
                               for name, table in self._tables.items()], ignore_index=True)
 
 
-def _labels(pointer: c_void_p, label, index: int, count: int) -> list[str]:
-    texts = (label(pointer, index, position) for position in range(count))
-    return [text.decode() if text is not None else str(position + 1) for position, text in enumerate(texts)]
-
-
 def read_tables(pointer: c_void_p) -> dict[str, Table]:
-    """The tables of a kfe_explanation, copied."""
-    tables, info = {}, Explained()
-    while lib.kfe_explanation_table(pointer, len(tables), byref(info)):
-        index, name = len(tables), info.name.decode()
-        values = view(info.values, (info.rows, info.cols), pointer).copy()
-        tables[name] = Table(name, info.about.decode(), values,
-                             _labels(pointer, lib.kfe_explanation_row_label, index, info.rows),
-                             _labels(pointer, lib.kfe_explanation_col_label, index, info.cols))
-    return tables
+    """The tables of an explanation, copied. The first column of a table has the labels of its rows."""
+    found = {}
+    for table in tables(pointer)[1:]:
+        labels, *rest = columns(table)
+        values = np.column_stack([numbers(column, table.rows) for column in rest]) if rest else np.zeros((table.rows, 0))
+        found[table.name.decode()] = Table(table.name.decode(), table.about.decode(), values, list(map(str, values_of(labels, table.rows))),
+                                           [column.name.decode() for column in rest])
+    return found
 
 
 def explain(context, model, data, options: dict[str, Any], train=None) -> Explanation:
@@ -84,7 +80,7 @@ def explain(context, model, data, options: dict[str, Any], train=None) -> Explan
     try:
         return Explanation(read_tables(pointer))
     finally:
-        lib.kfe_explanation_free(pointer)
+        lib.kfe_result_free(pointer)
 
 
 class Explaining:

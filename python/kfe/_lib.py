@@ -8,7 +8,7 @@ import pathlib
 import sys
 import warnings
 
-from ._abi import (CANCEL_FN, KERNEL_FN, LOG_FN, OPTIONAL, PROGRESS_FN, PROTOTYPES, RULE_FN, EntryInfo, Explained, Matrix,
+from ._abi import (CANCEL_FN, KERNEL_FN, LOG_FN, OPTIONAL, PROGRESS_FN, PROTOTYPES, RULE_FN, EntryInfo, Matrix,
                    ParamInfo, PartInfo, declare)
 
 

@@ -112,19 +112,21 @@ static kfe_status run_parts(kfe_i_explaining *job)
 }
 
 kfe_status kfe_explain(kfe_context *ctx, const kfe_model *model, const kfe_data *data, const char *options,
-                       kfe_explanation **out)
+                       kfe_result **out)
 {
     return kfe_explain_refit(ctx, model, NULL, data, options, out);
 }
 
 kfe_status kfe_explain_refit(kfe_context *ctx, const kfe_model *model, const kfe_data *train,
-                             const kfe_data *data, const char *options, kfe_explanation **out)
+                             const kfe_data *data, const char *options, kfe_result **out)
 {
     kfe_status status = KFE_OK;
     kfe_data arranged = {0};
     kfe_data arranged_train = {0};
+    kfe_i_explanation building = {.ctx = ctx};
     kfe_i_explaining job = {.ctx = ctx,
                             .model = model,
+                            .out = &building,
                             .column_axis = -1,
                             .component_axis = -1,
                             .output_axis = -1,
@@ -136,8 +138,8 @@ kfe_status kfe_explain_refit(kfe_context *ctx, const kfe_model *model, const kfe
     KFE_TRY(kfe_i_params_default(ctx, &params, &job.settings));
     KFE_TRY(kfe_i_params_parse(ctx, &params, NULL, &job.settings, options));
     KFE_TRY(check_parts(ctx, job.settings.parts));
-    KFE_ALLOC_ZERO(ctx, job.out, 1);
-    job.out->ctx = ctx;
+    KFE_TRY(kfe_i_result_new(ctx, &building.result));
+    building.result->has_matrices = 1;
     if (data) {
         KFE_TRY(kfe_i_arrange(ctx, model, data, &arranged));
         job.data = &arranged;
@@ -150,12 +152,12 @@ kfe_status kfe_explain_refit(kfe_context *ctx, const kfe_model *model, const kfe
         job.train = &arranged_train;
     }
     KFE_TRY(run_parts(&job));
-    *out = job.out;
-    job.out = NULL;
+    status = kfe_i_result_finish(building.result, out);
+    building.result = NULL;
 cleanup:
     kfe_i_arrange_free(&arranged);
     kfe_i_arrange_free(&arranged_train);
-    kfe_explanation_free(job.out);
+    kfe_i_explanation_free(&building);
     kfe_i_threads_leave(saved_threads);
     return status;
 }

@@ -1,32 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Build an explanation: a list of named tables of numbers whose rows and columns have labels. Each part of explain/ adds
- * its tables with these functions. */
+/* Build an explanation: a result whose tables hold numbers with labelled rows and columns. Each part of explain/ adds its
+ * tables with these functions. */
 #ifndef KFE_EXPLAIN_EXPLAIN_H
 #define KFE_EXPLAIN_EXPLAIN_H
 
 #include "core/param.h"
 #include "model/model.h"
+#include "result/result.h"
 
-/* Labels of rows or columns. */
-typedef struct kfe_i_axis {
-    const char *name; /* what is labelled, such as "component"; a literal */
-    int64_t count;
-    char **labels; /* NULL: numbers from 1 */
-} kfe_i_axis;
-
-typedef struct kfe_i_explained {
-    const char *name, *about; /* literals */
-    int row_axis, col_axis;
-    double *values; /* rows × columns */
-} kfe_i_explained;
-
-struct kfe_explanation {
+/* A result in the making, and the labels that its tables share. */
+typedef struct kfe_i_explanation {
     kfe_context *ctx;
-    kfe_i_axis *axes;
+    kfe_i_labels *axes;
     int64_t axis_count, axis_capacity;
-    kfe_i_explained *tables;
-    int64_t table_count, table_capacity;
-};
+    kfe_result *result;
+} kfe_i_explanation;
 
 typedef struct kfe_i_explain_settings {
     char parts[KFE_PARAM_TEXT_SIZE];  /* "NAME;NAME"; empty: all that apply */
@@ -44,7 +32,7 @@ typedef struct kfe_i_explaining {
     const kfe_data *data;  /* in the model's order of views; NULL: none was given */
     const kfe_data *train; /* the same of training data, for refits */
     kfe_i_explain_settings settings;
-    kfe_explanation *out;
+    kfe_i_explanation *out;
     /* axes that several parts use; -1: not made yet */
     int column_axis, component_axis, output_axis, target_axis, example_axis;
 } kfe_i_explaining;
@@ -52,14 +40,16 @@ typedef struct kfe_i_explaining {
 /* ---- building ---- */
 
 /* A new axis of unlabelled positions. */
-kfe_status kfe_i_explanation_axis(kfe_explanation *e, const char *name, int64_t count, int *out);
+kfe_status kfe_i_explanation_axis(kfe_i_explanation *e, const char *name, int64_t count, int *out);
 /* The same with fixed labels, which are copied. */
-kfe_status kfe_i_explanation_words(kfe_explanation *e, const char *name, int64_t count,
+kfe_status kfe_i_explanation_words(kfe_i_explanation *e, const char *name, int64_t count,
                                    const char *const *labels, int *out);
-/* Adds a zeroed table; *values is its memory. */
-kfe_status kfe_i_explanation_add(kfe_explanation *e, const char *name, const char *about, int row_axis,
+/* Adds a zeroed table; *values is its memory, row by row. */
+kfe_status kfe_i_explanation_add(kfe_i_explanation *e, const char *name, const char *about, int row_axis,
                                  int col_axis, double **values);
-const kfe_i_explained *kfe_i_explanation_find(const kfe_explanation *e, const char *name);
+
+/* Frees what kfe_explain has not handed over. */
+void kfe_i_explanation_free(kfe_i_explanation *e);
 
 /* The axes of the model: columns of all views, features, outputs, targets, and the rows of the data. */
 kfe_status kfe_i_column_axis(kfe_i_explaining *job, int *out);

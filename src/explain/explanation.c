@@ -1,43 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Explanations as lists of tables: building them, and the public calls that read them (kfe_explanation_*). */
-#include <stdio.h>
-#include <string.h>
-
+/* The tables of an explanation and the labels that they share; called by every part of explain/. */
 #include "core/memory.h"
 #include "explain/explain.h"
 #include "model/linear.h"
 
-void kfe_explanation_free(kfe_explanation *e)
-{
-    if (!e)
-        return;
-    for (int64_t a = 0; a < e->axis_count; a++) {
-        for (int64_t i = 0; e->axes[a].labels && i < e->axes[a].count; i++)
-            kfe_i_free(e->ctx, e->axes[a].labels[i]);
-        kfe_i_free(e->ctx, e->axes[a].labels);
-    }
-    for (int64_t t = 0; t < e->table_count; t++)
-        kfe_i_free(e->ctx, e->tables[t].values);
-    kfe_i_free(e->ctx, e->axes);
-    kfe_i_free(e->ctx, e->tables);
-    kfe_i_free(e->ctx, e);
-}
-
 /* ---- building ---- */
 
-kfe_status kfe_i_explanation_axis(kfe_explanation *e, const char *name, int64_t count, int *out)
+kfe_status kfe_i_explanation_axis(kfe_i_explanation *e, const char *name, int64_t count, int *out)
 {
     kfe_status status = KFE_OK;
 
     KFE_GROW(e->ctx, e->axes, e->axis_capacity, e->axis_count + 1);
-    e->axes[e->axis_count] = (kfe_i_axis){.name = name, .count = count};
+    e->axes[e->axis_count] = (kfe_i_labels){.name = name, .count = count};
     *out = (int)e->axis_count++;
 cleanup:
     return status;
 }
 
 /* Room for labels on the newest axis. */
-static kfe_status label_axis(kfe_explanation *e, int axis)
+static kfe_status label_axis(kfe_i_explanation *e, int axis)
 {
     kfe_status status = KFE_OK;
 
@@ -46,7 +27,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_explanation_words(kfe_explanation *e, const char *name, int64_t count,
+kfe_status kfe_i_explanation_words(kfe_i_explanation *e, const char *name, int64_t count,
                                    const char *const *labels, int *out)
 {
     kfe_status status = KFE_OK;
@@ -59,26 +40,19 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_explanation_add(kfe_explanation *e, const char *name, const char *about, int row_axis,
+kfe_status kfe_i_explanation_add(kfe_i_explanation *e, const char *name, const char *about, int row_axis,
                                  int col_axis, double **values)
 {
-    kfe_status status = KFE_OK;
-    kfe_i_explained table = {.name = name, .about = about, .row_axis = row_axis, .col_axis = col_axis};
-
-    KFE_GROW(e->ctx, e->tables, e->table_capacity, e->table_count + 1);
-    KFE_ALLOC_ZERO(e->ctx, table.values, e->axes[row_axis].count * e->axes[col_axis].count);
-    e->tables[e->table_count++] = table;
-    *values = table.values;
-cleanup:
-    return status;
+    return kfe_i_result_matrix(e->result, name, about, &e->axes[row_axis], &e->axes[col_axis], values);
 }
 
-const kfe_i_explained *kfe_i_explanation_find(const kfe_explanation *e, const char *name)
+void kfe_i_explanation_free(kfe_i_explanation *e)
 {
-    for (int64_t t = 0; t < e->table_count; t++)
-        if (strcmp(e->tables[t].name, name) == 0)
-            return &e->tables[t];
-    return NULL;
+    for (int64_t a = 0; a < e->axis_count; a++)
+        if (e->axes[a].labels)
+            kfe_i_strings_free(e->ctx, e->axes[a].count, e->axes[a].labels);
+    kfe_i_free(e->ctx, e->axes);
+    kfe_result_free(e->result);
 }
 
 /* ---- axes of the model ---- */
@@ -164,7 +138,7 @@ static kfe_status label_examples(kfe_i_explaining *job)
 {
     kfe_status status = KFE_OK;
     const kfe_i_table *ids = &job->data->ids;
-    kfe_i_axis *axis = &job->out->axes[job->example_axis];
+    kfe_i_labels *axis = &job->out->axes[job->example_axis];
 
     if (ids->rows != axis->count || ids->kind != KFE_TABLE_TEXT)
         return KFE_OK;
@@ -189,37 +163,4 @@ kfe_status kfe_i_example_axis(kfe_i_explaining *job, int *out)
     *out = job->example_axis;
 cleanup:
     return status;
-}
-
-/* ---- reading ---- */
-
-int kfe_explanation_table(const kfe_explanation *e, int index, kfe_explained *out)
-{
-    memset(out, 0, sizeof *out);
-    if (index < 0 || index >= e->table_count)
-        return 0;
-    const kfe_i_explained *table = &e->tables[index];
-    out->name = table->name;
-    out->about = table->about;
-    out->row_axis = e->axes[table->row_axis].name;
-    out->col_axis = e->axes[table->col_axis].name;
-    out->rows = e->axes[table->row_axis].count;
-    out->cols = e->axes[table->col_axis].count;
-    out->values = table->values;
-    return 1;
-}
-
-static const char *label_at(const kfe_i_axis *axis, int64_t position)
-{
-    return axis->labels && position >= 0 && position < axis->count ? axis->labels[position] : NULL;
-}
-
-const char *kfe_explanation_row_label(const kfe_explanation *e, int index, int64_t row)
-{
-    return index >= 0 && index < e->table_count ? label_at(&e->axes[e->tables[index].row_axis], row) : NULL;
-}
-
-const char *kfe_explanation_col_label(const kfe_explanation *e, int index, int64_t col)
-{
-    return index >= 0 && index < e->table_count ? label_at(&e->axes[e->tables[index].col_axis], col) : NULL;
 }

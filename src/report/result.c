@@ -27,7 +27,9 @@ kfe_status kfe_result_report(kfe_context *ctx, const kfe_result *result, kfe_sty
     kfe_i_text_puts(&text, "");
     while (kind < sizeof kinds / sizeof *kinds && !kfe_result_find(result, kinds[kind].table))
         kind++;
-    if (kind < sizeof kinds / sizeof *kinds)
+    if (result->has_matrices)
+        KFE_TRY(kfe_i_explanation_text(result, &text));
+    else if (kind < sizeof kinds / sizeof *kinds)
         KFE_TRY(kinds[kind].text(result, &text));
     else
         KFE_TRY(kfe_i_outcome_text(result, &text));

@@ -11,16 +11,15 @@ enum { MOST_COLUMNS = 4096 };
 
 static void put_scalar(kfe_i_result_table *t, const char *group, const char *name, const kfe_i_json_value *v)
 {
-    if (v->type == KFE_JSON_TEXT)
-        kfe_i_put_text(t, group, name, v->text);
-    else if (v->type == KFE_JSON_INTEGER)
-        kfe_i_put_count(t, group, name, v->integer);
-    else if (v->type == KFE_JSON_REAL)
-        kfe_i_put_real(t, group, name, v->real);
-    else if (v->type == KFE_JSON_TRUE || v->type == KFE_JSON_FALSE)
-        kfe_i_put_flag(t, group, name, v->type == KFE_JSON_TRUE);
-    else
-        kfe_i_put_nothing(t, group, name);
+    static const int kinds[] = {[KFE_JSON_NULL] = KFE_COLUMN_NONE,  [KFE_JSON_FALSE] = KFE_COLUMN_FLAG,
+                                [KFE_JSON_TRUE] = KFE_COLUMN_FLAG,  [KFE_JSON_INTEGER] = KFE_COLUMN_COUNT,
+                                [KFE_JSON_REAL] = KFE_COLUMN_REAL,  [KFE_JSON_TEXT] = KFE_COLUMN_TEXT,
+                                [KFE_JSON_ARRAY] = KFE_COLUMN_NONE, [KFE_JSON_OBJECT] = KFE_COLUMN_NONE};
+    double number = v->type == KFE_JSON_INTEGER ? (double)v->integer
+                    : v->type == KFE_JSON_REAL  ? v->real
+                                                : v->type == KFE_JSON_TRUE;
+
+    kfe_i_put(t, group, name, kinds[v->type], number, v->type == KFE_JSON_TEXT ? v->text : NULL);
     if (t && t->shown.cols > MOST_COLUMNS && t->result->status == KFE_OK)
         t->result->status = kfe_i_fail(t->result->ctx, KFE_EINPUT,
                                        "the results have rows with more than %d names", MOST_COLUMNS);

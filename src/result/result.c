@@ -9,7 +9,10 @@
 
 static void column_free(kfe_context *ctx, kfe_i_result_column *c, int64_t rows)
 {
+    for (int64_t i = 0; i < c->count; i++)
+        kfe_i_free(ctx, c->cells[i].text);
     kfe_i_strings_free(ctx, c->texts ? rows : 0, c->texts);
+    kfe_i_free(ctx, c->cells);
     kfe_i_free(ctx, c->numbers);
     kfe_i_free(ctx, c->given);
     kfe_i_free(ctx, (void *)(uintptr_t)c->shown.name);
@@ -139,73 +142,21 @@ kfe_i_result_table *kfe_i_result_add(kfe_i_result_table *parent, const char *gro
     return made;
 }
 
-/* Room for one more row, in which no column is given. */
-static kfe_status grow_rows(kfe_i_result_table *t)
-{
-    kfe_status status = KFE_OK;
-    kfe_context *ctx = t->result->ctx;
-    int64_t old = t->row_capacity;
-
-    KFE_GROW(ctx, t->parent_row, t->row_capacity, t->shown.rows + 1);
-    for (int64_t c = 0; c < t->shown.cols && t->row_capacity > old; c++) {
-        kfe_i_result_column *column = &t->columns[c];
-        int64_t capacity = old;
-        if (column->numbers)
-            KFE_GROW(ctx, column->numbers, capacity, t->row_capacity);
-        capacity = old;
-        if (column->texts)
-            KFE_GROW(ctx, column->texts, capacity, t->row_capacity);
-        capacity = old;
-        KFE_GROW(ctx, column->given, capacity, t->row_capacity);
-    }
-cleanup:
-    if (status != KFE_OK)
-        t->row_capacity = old;
-    return status;
-}
-
-static void clear_cell(kfe_i_result_column *c, int64_t row)
-{
-    if (c->numbers)
-        c->numbers[row] = NAN;
-    if (c->texts)
-        c->texts[row] = NULL;
-    c->given[row] = 0;
-}
-
 void kfe_i_result_row(kfe_i_result_table *t)
 {
+    kfe_status status = KFE_OK;
+
     if (!t || t->result->status != KFE_OK)
         return;
-    t->result->status = grow_rows(t);
-    if (t->result->status != KFE_OK)
-        return;
-    for (int64_t c = 0; c < t->shown.cols; c++)
-        clear_cell(&t->columns[c], t->shown.rows);
-    t->parent_row[t->shown.rows] =
+    KFE_GROW(t->result->ctx, t->parent_row, t->row_capacity, t->shown.rows + 1);
+    t->parent_row[t->shown.rows++] =
         t->shown.parent < 0 ? 0 : t->result->tables[t->shown.parent]->shown.rows - 1;
-    t->shown.rows++;
     t->cursor = 0;
+cleanup:
+    t->result->status = status;
 }
 
 /* ---- values ---- */
-
-/* Memory of a column for values of its kind. */
-static kfe_status begin_values(kfe_i_result_table *t, kfe_i_result_column *c, kfe_column_kind kind)
-{
-    kfe_status status = KFE_OK;
-
-    c->shown.kind = kind;
-    if (kind == KFE_COLUMN_TEXT && !c->texts)
-        KFE_ALLOC_ZERO(t->result->ctx, c->texts, t->row_capacity);
-    if (kind != KFE_COLUMN_TEXT && kind != KFE_COLUMN_GROUP && !c->numbers) {
-        KFE_ALLOC(t->result->ctx, c->numbers, t->row_capacity);
-        for (int64_t i = 0; i < t->shown.rows; i++)
-            c->numbers[i] = NAN;
-    }
-cleanup:
-    return status;
-}
 
 /* Makes a column after the one that was put last, so that columns of a group stay together. */
 static kfe_status new_column(kfe_i_result_table *t, const char *group, const char *name)
@@ -215,7 +166,6 @@ static kfe_status new_column(kfe_i_result_table *t, const char *group, const cha
     kfe_i_result_column c = {0};
 
     KFE_GROW(t->result->ctx, t->columns, t->column_capacity, t->shown.cols + 1);
-    KFE_ALLOC_ZERO(t->result->ctx, c.given, t->row_capacity);
     KFE_TRY(join_name(t->result->ctx, group, name, &c.shown.name));
     KFE_STRDUP(t->result->ctx, c.shown.about, kfe_i_meaning(name, &c.shown.unit));
     memmove(t->columns + t->cursor + 1, t->columns + t->cursor,
@@ -249,75 +199,39 @@ static kfe_i_result_column *column_for(kfe_i_result_table *t, const char *group,
     return t->result->status == KFE_OK ? &t->columns[t->cursor - 1] : NULL;
 }
 
-/* The column, ready for a value of this kind; NULL also if it has values of another kind. Counts among reals are reals. */
-static kfe_i_result_column *cell_for(kfe_i_result_table *t, const char *group, const char *name,
-                                     kfe_column_kind kind)
+/* The first value decides the kind. Counts among reals are reals; other values of another kind are not available. */
+static int takes_kind(kfe_i_result_column *c, int kind)
 {
-    kfe_i_result_column *c = column_for(t, group, name);
-
-    if (!c)
-        return NULL;
-    c->given[t->shown.rows - 1] = 1;
-    if (c->has_value && c->shown.kind != kind) {
-        int are_numbers = kind <= KFE_COLUMN_COUNT && c->shown.kind <= KFE_COLUMN_COUNT;
-        if (are_numbers)
-            c->shown.kind = KFE_COLUMN_REAL;
-        return are_numbers ? c : NULL;
-    }
-    t->result->status = begin_values(t, c, kind);
-    c->has_value = 1;
-    return t->result->status == KFE_OK ? c : NULL;
+    if (!c->has_kind)
+        c->shown.kind = (kfe_column_kind)kind;
+    else if ((int)c->shown.kind != kind && c->shown.kind <= KFE_COLUMN_COUNT && kind <= KFE_COLUMN_COUNT)
+        c->shown.kind = KFE_COLUMN_REAL;
+    else if ((int)c->shown.kind != kind)
+        return 0;
+    c->has_kind = 1;
+    return 1;
 }
 
-static void put_number(kfe_i_result_table *t, const char *group, const char *name, kfe_column_kind kind,
-                       double value)
+void kfe_i_put(kfe_i_result_table *t, const char *group, const char *name, int kind, double number,
+               const char *text)
 {
-    kfe_i_result_column *c = cell_for(t, group, name, kind);
-
-    if (c)
-        c->numbers[t->shown.rows - 1] = value;
-}
-
-void kfe_i_put_real(kfe_i_result_table *t, const char *group, const char *name, double value)
-{
-    put_number(t, group, name, KFE_COLUMN_REAL, value);
-}
-
-void kfe_i_put_count(kfe_i_result_table *t, const char *group, const char *name, int64_t value)
-{
-    put_number(t, group, name, KFE_COLUMN_COUNT, (double)value);
-}
-
-void kfe_i_put_flag(kfe_i_result_table *t, const char *group, const char *name, int value)
-{
-    put_number(t, group, name, KFE_COLUMN_FLAG, value != 0);
-}
-
-void kfe_i_put_text(kfe_i_result_table *t, const char *group, const char *name, const char *value)
-{
-    kfe_i_result_column *c = cell_for(t, group, name, KFE_COLUMN_TEXT);
-
-    if (!c || !value)
-        return;
-    c->texts[t->shown.rows - 1] = kfe_i_strdup(t->result->ctx, value);
-    if (!c->texts[t->shown.rows - 1])
-        t->result->status = kfe_i_lack(t->result->ctx);
-}
-
-void kfe_i_put_group(kfe_i_result_table *t, const char *group, const char *name)
-{
-    (void)cell_for(t, group, name, KFE_COLUMN_GROUP);
-}
-
-void kfe_i_put_nothing(kfe_i_result_table *t, const char *group, const char *name)
-{
+    kfe_status status = KFE_OK;
     kfe_i_result_column *c = column_for(t, group, name);
 
     if (!c)
         return;
-    c->given[t->shown.rows - 1] = 1;
-    if (!c->has_value)
-        t->result->status = begin_values(t, c, c->shown.kind);
+    KFE_GROW(t->result->ctx, c->cells, c->capacity, t->shown.rows);
+    while (c->count < t->shown.rows)
+        c->cells[c->count++] = (kfe_i_result_cell){.number = NAN};
+    kfe_i_result_cell *cell = &c->cells[t->shown.rows - 1];
+    cell->given = 1;
+    if (kind == KFE_COLUMN_NONE || !takes_kind(c, kind))
+        return;
+    cell->number = number;
+    if (text && !cell->text)
+        KFE_STRDUP(t->result->ctx, cell->text, text);
+cleanup:
+    t->result->status = status;
 }
 
 void kfe_i_put_about(kfe_i_result_table *t, const char *about)
@@ -334,14 +248,6 @@ void kfe_i_put_about(kfe_i_result_table *t, const char *about)
 }
 
 /* ---- matrices ---- */
-
-static void put_label(kfe_i_result_table *t, const char *name, const kfe_i_labels *labels, int64_t index)
-{
-    if (labels->labels)
-        kfe_i_put_text(t, NULL, name, labels->labels[index]);
-    else
-        kfe_i_put_count(t, NULL, name, index + 1);
-}
 
 /* Columns may have the same name, so they are added without a look at those before. */
 static kfe_status add_numbers(kfe_i_result_table *t, const kfe_i_labels *cols)
@@ -368,10 +274,14 @@ kfe_status kfe_i_result_matrix(kfe_result *result, const char *name, const char 
 
     for (int64_t i = 0; i < rows->count; i++) {
         kfe_i_result_row(t);
-        put_label(t, rows->name, rows, i);
+        if (rows->labels)
+            kfe_i_put_text(t, NULL, rows->name, rows->labels[i]);
+        else
+            kfe_i_put_count(t, NULL, rows->name, i + 1);
     }
     KFE_TRY(result->status);
     t->shown.about = about;
+    t->is_numbered = cols->labels == NULL;
     if (rows->count == 0)
         KFE_TRY(new_column(t, NULL, rows->name));
     KFE_TRY(add_numbers(t, cols));
@@ -381,35 +291,55 @@ cleanup:
     return status;
 }
 
-/* Moves the numbers of a matrix into its columns. */
-static kfe_status divide_block(kfe_i_result_table *t)
+/* Moves the cells of a column, or column j of a matrix, to where readers see them. */
+static kfe_status show_column(kfe_i_result_table *t, int64_t j)
 {
     kfe_status status = KFE_OK;
-    int64_t cols = t->shown.cols - 1;
+    kfe_context *ctx = t->result->ctx;
+    kfe_i_result_column *c = &t->columns[j];
+    const double *block = t->block && j > 0 ? t->block + j - 1 : NULL;
+    int is_whole = block != NULL;
 
-    for (int64_t j = 0; t->block && j < cols; j++) {
-        kfe_i_result_column *c = &t->columns[j + 1];
-        KFE_ALLOC(t->result->ctx, c->numbers, t->shown.rows);
-        for (int64_t i = 0; i < t->shown.rows; i++)
-            c->numbers[i] = t->block[i * cols + j];
-        memset(c->given, 1, (size_t)t->shown.rows);
+    if (c->shown.kind == KFE_COLUMN_TEXT)
+        KFE_ALLOC_ZERO(ctx, c->texts, t->shown.rows);
+    else if (c->shown.kind != KFE_COLUMN_GROUP)
+        KFE_ALLOC(ctx, c->numbers, t->shown.rows);
+    if (!block)
+        KFE_ALLOC_ZERO(ctx, c->given, t->shown.rows);
+    for (int64_t i = 0; i < t->shown.rows; i++) {
+        kfe_i_result_cell cell = {.number = block ? block[i * (t->shown.cols - 1)] : (double)NAN};
+        if (i < c->count) {
+            cell = c->cells[i];
+            c->cells[i].text = NULL;
+        }
+        if (c->numbers)
+            c->numbers[i] = cell.number;
+        if (c->texts)
+            c->texts[i] = cell.text;
+        if (c->given)
+            c->given[i] = cell.given;
     }
-    kfe_i_free(t->result->ctx, t->block);
-    t->block = NULL;
+    if (!block)
+        is_whole = !memchr(c->given, 0, (size_t)t->shown.rows);
+    c->shown.numbers = c->numbers;
+    c->shown.texts = (const char *const *)c->texts;
+    c->shown.given = is_whole ? NULL : c->given;
 cleanup:
     return status;
 }
 
 /* Lets readers see the values, which stay where they are from now on. */
-static void show_values(kfe_i_result_table *t)
+static kfe_status show_table(kfe_i_result_table *t)
 {
+    kfe_status status = KFE_OK;
+
     t->shown.parent_row = t->parent_row;
-    for (int64_t c = 0; c < t->shown.cols; c++) {
-        kfe_i_result_column *column = &t->columns[c];
-        column->shown.numbers = column->numbers;
-        column->shown.texts = (const char *const *)column->texts;
-        column->shown.given = memchr(column->given, 0, (size_t)t->shown.rows) ? column->given : NULL;
-    }
+    for (int64_t j = 0; j < t->shown.cols; j++)
+        KFE_TRY(show_column(t, j));
+    kfe_i_free(t->result->ctx, t->block);
+    t->block = NULL;
+cleanup:
+    return status;
 }
 
 kfe_status kfe_i_result_finish(kfe_result *result, kfe_result **out)
@@ -417,9 +347,7 @@ kfe_status kfe_i_result_finish(kfe_result *result, kfe_result **out)
     kfe_status status = result->status;
 
     for (int64_t t = 0; t < result->table_count && status == KFE_OK; t++)
-        status = divide_block(result->tables[t]);
-    for (int64_t t = 0; t < result->table_count && status == KFE_OK; t++)
-        show_values(result->tables[t]);
+        status = show_table(result->tables[t]);
     *out = status == KFE_OK ? result : NULL;
     if (status != KFE_OK)
         kfe_result_free(result);
@@ -431,6 +359,11 @@ kfe_status kfe_i_result_finish(kfe_result *result, kfe_result **out)
 const kfe_table *kfe_result_table(const kfe_result *result, int index)
 {
     return result && index >= 0 && index < result->table_count ? &result->tables[index]->shown : NULL;
+}
+
+int kfe_i_result_is_numbered(const kfe_table *table)
+{
+    return ((const kfe_i_result_table *)table)->is_numbered; /* its first member */
 }
 
 const kfe_table *kfe_result_find(const kfe_result *result, const char *table)

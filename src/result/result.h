@@ -8,9 +8,17 @@
 
 #include "core/text.h"
 
+typedef struct kfe_i_result_cell {
+    double number;
+    char *text;
+    unsigned char given;
+} kfe_i_result_cell;
+
 typedef struct kfe_i_result_column {
     kfe_column shown;
-    int has_value; /* until a row has one, the kind may still change */
+    int has_kind;
+    kfe_i_result_cell *cells; /* of the first rows, until kfe_i_result_finish */
+    int64_t count, capacity;
     double *numbers;
     char **texts;
     unsigned char *given;
@@ -23,8 +31,9 @@ typedef struct kfe_i_result_table {
     int64_t *parent_row;
     kfe_i_result_column *columns;
     int64_t column_capacity, row_capacity;
-    int64_t cursor; /* the column after the one that was put last */
-    double *block;  /* numbers row by row, until kfe_i_result_finish; NULL: none */
+    int64_t cursor;  /* the column after the one that was put last */
+    int is_numbered; /* the columns of a matrix are numbers from 1 */
+    double *block;   /* numbers row by row, until kfe_i_result_finish; NULL: none */
 } kfe_i_result_table;
 
 /* How the text of a comparison marks the best of a column. */
@@ -53,16 +62,35 @@ kfe_i_result_table *kfe_i_result_add(kfe_i_result_table *parent, const char *gro
 /* Begins a row, which belongs to the newest row of the parent. */
 void kfe_i_result_row(kfe_i_result_table *table);
 
-/* Put a value into the newest row. The column is called "group/name", or "name" if `group` is NULL. NaN and NULL: the
- * row has the column, but the value is not available. */
-void kfe_i_put_real(kfe_i_result_table *table, const char *group, const char *name, double value);
-void kfe_i_put_count(kfe_i_result_table *table, const char *group, const char *name, int64_t value);
-void kfe_i_put_flag(kfe_i_result_table *table, const char *group, const char *name, int value);
-void kfe_i_put_text(kfe_i_result_table *table, const char *group, const char *name, const char *value);
+/* Puts a value into the newest row. The column is called "group/name", or "name" if `group` is NULL. NaN and NULL: the row has the
+ * column, but the value is not available; KFE_COLUMN_NONE says so of any kind. */
+enum { KFE_COLUMN_NONE = -1 };
+void kfe_i_put(kfe_i_result_table *table, const char *group, const char *name, int kind, double number,
+               const char *text);
+static inline void kfe_i_put_real(kfe_i_result_table *table, const char *group, const char *name,
+                                  double value)
+{
+    kfe_i_put(table, group, name, KFE_COLUMN_REAL, value, NULL);
+}
+static inline void kfe_i_put_count(kfe_i_result_table *table, const char *group, const char *name,
+                                   int64_t value)
+{
+    kfe_i_put(table, group, name, KFE_COLUMN_COUNT, (double)value, NULL);
+}
+static inline void kfe_i_put_flag(kfe_i_result_table *table, const char *group, const char *name, int value)
+{
+    kfe_i_put(table, group, name, KFE_COLUMN_FLAG, value != 0, NULL);
+}
+static inline void kfe_i_put_text(kfe_i_result_table *table, const char *group, const char *name,
+                                  const char *value)
+{
+    kfe_i_put(table, group, name, KFE_COLUMN_TEXT, 0, value);
+}
 /* The row has this group, which may stay empty. */
-void kfe_i_put_group(kfe_i_result_table *table, const char *group, const char *name);
-/* A value that is not available, whatever its kind. */
-void kfe_i_put_nothing(kfe_i_result_table *table, const char *group, const char *name);
+static inline void kfe_i_put_group(kfe_i_result_table *table, const char *group, const char *name)
+{
+    kfe_i_put(table, group, name, KFE_COLUMN_GROUP, 0, NULL);
+}
 /* Says what the column that was put last means, unless that is known; copied. */
 void kfe_i_put_about(kfe_i_result_table *table, const char *about);
 
@@ -75,6 +103,9 @@ typedef struct kfe_i_labels {
 } kfe_i_labels;
 kfe_status kfe_i_result_matrix(kfe_result *result, const char *name, const char *about,
                                const kfe_i_labels *rows, const kfe_i_labels *cols, double **values);
+
+/* Whether the columns of a matrix have no labels. */
+int kfe_i_result_is_numbered(const kfe_table *table);
 
 /* What a column or a table means, by the last part of its name, and its unit; "" if that is not known. */
 const char *kfe_i_meaning(const char *name, const char **unit);

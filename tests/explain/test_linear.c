@@ -44,18 +44,24 @@ static kfe_model *fit_with(kfe_context *ctx, const char *method, const char *par
     return model;
 }
 
-static const double *table_of(const kfe_explanation *e, const char *name, int64_t rows, int64_t cols)
+/* The numbers of a table, row by row, in memory that a later call uses again after some thousand numbers. */
+static const double *table_of(const kfe_result *e, const char *name, int64_t rows, int64_t cols)
 {
-    kfe_explained table;
+    static double pool[1 << 16];
+    static int64_t used = 0;
+    const kfe_table *table = kfe_result_find(e, name);
 
-    for (int i = 0; kfe_explanation_table(e, i, &table); i++)
-        if (strcmp(table.name, name) == 0) {
-            assert_int_equal(table.rows, rows);
-            assert_int_equal(table.cols, cols);
-            return table.values;
-        }
-    fail_msg("there is no table %s", name);
-    return NULL;
+    if (!table)
+        fail_msg("there is no table %s", name);
+    assert_int_equal(table->rows, rows);
+    assert_int_equal(table->cols, cols + 1);
+    assert_true(rows * cols <= (int64_t)(sizeof pool / sizeof *pool));
+    used = used + rows * cols <= (int64_t)(sizeof pool / sizeof *pool) ? used : 0;
+    double *values = pool + used;
+    used += rows * cols;
+    for (int64_t i = 0; i < rows * cols; i++)
+        values[i] = kfe_table_column(table, i % cols + 1)->numbers[i / cols];
+    return values;
 }
 
 /* ---- coefficients ---- */
@@ -63,7 +69,7 @@ static const double *table_of(const kfe_explanation *e, const char *name, int64_
 static void check_coefficients(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                const double *x)
 {
-    kfe_explanation *e = NULL;
+    kfe_result *e = NULL;
     kfe_matrix predictions = {0};
     kfe_matrix outputs = {0};
     int64_t k = kfe_model_outputs(model);
@@ -84,7 +90,7 @@ static void check_coefficients(kfe_context *ctx, const kfe_model *model, const k
         }
     kfe_matrix_free(&predictions);
     kfe_matrix_free(&outputs);
-    kfe_explanation_free(e);
+    kfe_result_free(e);
 }
 
 typedef struct linear_case {
@@ -127,7 +133,7 @@ enum { DIM = 3, TARGETS = 2 };
 typedef struct planted {
     double x[ROWS * COLS], y[ROWS * TARGETS];
     kfe_matrix t;
-    kfe_explanation *e;
+    kfe_result *e;
 } planted;
 
 static double square_sum(int64_t count, const double *values)
@@ -212,7 +218,7 @@ static void test_tables_equal_formulas(void **state)
     }
     check_vip(&p, explained);
     kfe_matrix_free(&p.t);
-    kfe_explanation_free(p.e);
+    kfe_result_free(p.e);
     kfe_model_free(model);
 }
 
@@ -223,7 +229,7 @@ static void test_sparse_equals_dense(void **state)
     double *x = NULL;
     int *class_of = NULL;
     support_csr arrays;
-    kfe_explanation *e[2] = {0};
+    kfe_result *e[2] = {0};
 
     support_clouds(4, ROWS, COLS, 2, 2, &x, &class_of);
     for (int i = 0; i < ROWS * COLS; i++)
@@ -243,7 +249,7 @@ static void test_sparse_equals_dense(void **state)
                                      table_of(e[1], names[k], rows, cols[k])) < 1e-9);
     }
     for (int d = 0; d < 2; d++) {
-        kfe_explanation_free(e[d]);
+        kfe_result_free(e[d]);
         kfe_data_free(data[d]);
     }
     support_csr_free(&arrays);
@@ -258,7 +264,7 @@ static void test_what_does_not_apply(void **state)
     kfe_context *ctx = *state;
     double x[ROWS * COLS];
     double y[ROWS * 2];
-    kfe_explanation *e = NULL;
+    kfe_result *e = NULL;
     kfe_matrix out = {0};
     double wide[4] = {0};
     kfe_matrix features = {1, 4, 4, wide, NULL};

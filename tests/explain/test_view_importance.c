@@ -107,10 +107,10 @@ static double accuracy(kfe_context *ctx, const kfe_model *model, const kfe_data 
 }
 
 /* What a program finds that saved and loaded the model. */
-static kfe_explanation *explain_saved(kfe_context *ctx, const kfe_model *model, const kfe_data *train,
-                                      const kfe_data *test)
+static kfe_result *explain_saved(kfe_context *ctx, const kfe_model *model, const kfe_data *train,
+                                 const kfe_data *test)
 {
-    kfe_explanation *e = NULL;
+    kfe_result *e = NULL;
     kfe_model *loaded = NULL;
     char *bytes = NULL;
     size_t size = 0;
@@ -123,17 +123,13 @@ static kfe_explanation *explain_saved(kfe_context *ctx, const kfe_model *model, 
     return e;
 }
 
-static double value_of(const kfe_explanation *e, int view, const char *word)
+static double value_of(const kfe_result *e, int view, const char *word)
 {
-    kfe_explained table;
+    const kfe_column *column = kfe_table_find(kfe_result_find(e, "views"), word);
 
-    assert_int_equal(kfe_explanation_table(e, 0, &table), 1);
-    assert_string_equal(table.name, "views");
-    for (int64_t c = 0; c < table.cols; c++)
-        if (strcmp(kfe_explanation_col_label(e, 0, c), word) == 0)
-            return table.values[view * table.cols + c];
-    fail_msg("there is no column %s", word);
-    return 0;
+    if (!column)
+        fail_msg("there is no column %s", word);
+    return column->numbers[view];
 }
 
 /* ---- drop equals a fit by hand ---- */
@@ -158,7 +154,7 @@ static void test_drop_equals_a_fit_by_hand(void **state)
     for (int s = 0; s < SPECS; s++) {
         int gate_is_extra = specs[s].params && strstr(specs[s].params, "gate=extra");
         kfe_model *model = fit(ctx, &specs[s], train.data, 1);
-        kfe_explanation *e = explain_saved(ctx, model, train.data, test.data);
+        kfe_result *e = explain_saved(ctx, model, train.data, test.data);
         double all = accuracy(ctx, model, test.data, test.class_of);
         for (int v = 0; v < VIEWS; v++) {
             if (v == EXTRA && gate_is_extra) {
@@ -174,7 +170,7 @@ static void test_drop_equals_a_fit_by_hand(void **state)
             kfe_data_free(some);
             kfe_data_free(same);
         }
-        kfe_explanation_free(e);
+        kfe_result_free(e);
         kfe_model_free(model);
     }
     planted_free(&train);
@@ -193,7 +189,7 @@ static void test_planted_views_are_found(void **state)
 
     for (int s = 0; s < 2; s++) {
         kfe_model *model = fit(ctx, &found[s], train.data, 1);
-        kfe_explanation *e = explain_saved(ctx, model, train.data, test.data);
+        kfe_result *e = explain_saved(ctx, model, train.data, test.data);
         /* without extra, sign(good) is right with probability 1/2 + atan(1/0.8)/π = 0.785 */
         assert_true(value_of(e, EXTRA, "drop") > 0.1);
         assert_true(value_of(e, EXTRA, "loss") > 0.1);
@@ -203,7 +199,7 @@ static void test_planted_views_are_found(void **state)
             assert_true(value_of(e, v, "loss") > 0.05);
             assert_true(fabs(value_of(e, v, "drop")) < 0.03);
         }
-        kfe_explanation_free(e);
+        kfe_result_free(e);
         kfe_model_free(model);
     }
     planted_free(&train);
@@ -219,18 +215,18 @@ static void test_other_training_data(void **state)
     planted test = plant(ctx, 40, TEST);
     kfe_model *model = fit(ctx, &specs[0], train.data, 1);
     kfe_model *all = fit(ctx, &specs[0], other.data, 1);
-    kfe_explanation *e = explain_saved(ctx, model, other.data, test.data);
+    kfe_result *e = explain_saved(ctx, model, other.data, test.data);
     kfe_data *some = without(ctx, &other, GOOD);
     kfe_data *same = without(ctx, &test, GOOD);
     kfe_model *rest = fit(ctx, &specs[0], some, 1);
 
     assert_true(fabs(value_of(e, GOOD, "drop") - accuracy(ctx, all, test.data, test.class_of) +
                      accuracy(ctx, rest, same, test.class_of)) < 1e-12);
-    kfe_explanation_free(e);
+    kfe_result_free(e);
     support_catch_log(ctx);
     e = explain_saved(ctx, model, train.data, train.data);
     assert_non_null(strstr(support_log(), "views are dropped on the training data itself"));
-    kfe_explanation_free(e);
+    kfe_result_free(e);
     kfe_model_free(rest);
     kfe_model_free(all);
     kfe_model_free(model);
@@ -251,15 +247,15 @@ static void test_gate_by_number(void **state)
     planted test = plant(ctx, 40, TEST);
     kfe_model *a = fit(ctx, &by_number, train.data, 1);
     kfe_model *b = fit(ctx, &by_name, train.data, 1);
-    kfe_explanation *e = explain_saved(ctx, a, train.data, test.data);
-    kfe_explanation *f = explain_saved(ctx, b, train.data, test.data);
+    kfe_result *e = explain_saved(ctx, a, train.data, test.data);
+    kfe_result *f = explain_saved(ctx, b, train.data, test.data);
 
     support_catch_log(ctx);
     for (int v = 0; v < EXTRA; v++)
         assert_true(value_of(e, v, "drop") == value_of(f, v, "drop"));
     assert_true(isnan(value_of(e, EXTRA, "drop")) != 0);
-    kfe_explanation_free(e);
-    kfe_explanation_free(f);
+    kfe_result_free(e);
+    kfe_result_free(f);
     kfe_model_free(a);
     kfe_model_free(b);
     planted_free(&train);
@@ -298,11 +294,11 @@ static void test_strings_and_matrices(void **state)
     assert_ok(ctx, kfe_spec_set_view_kernel(ctx, spec, "matrix", "precomputed"));
     assert_ok(ctx, kfe_spec_set_learner(ctx, spec, "ls", NULL));
     assert_ok(ctx, kfe_fit(ctx, spec, data, &model));
-    kfe_explanation *e = explain_saved(ctx, model, data, data);
+    kfe_result *e = explain_saved(ctx, model, data, data);
     assert_true(value_of(e, 0, "loss") > 0.2);
     assert_true(value_of(e, 0, "drop") > 0.1); /* a matrix of noise alone */
     assert_true(fabs(value_of(e, 1, "drop")) < 1e-12);
-    kfe_explanation_free(e);
+    kfe_result_free(e);
     kfe_model_free(model);
     kfe_spec_free(spec);
     kfe_data_free(data);
@@ -323,14 +319,14 @@ static void test_missing_values(void **state)
         train.tables[EXTRA][i * COLS] = raw.tables[EXTRA][i * COLS] = (double)NAN;
     assert_ok(ctx, kfe_data_set_missing(ctx, train.data, "median"));
     kfe_model *model = fit(ctx, &specs[0], train.data, 1);
-    kfe_explanation *e = explain_saved(ctx, model, train.data, test.data);
-    kfe_explanation *f = explain_saved(ctx, model, raw.data, test.data);
+    kfe_result *e = explain_saved(ctx, model, train.data, test.data);
+    kfe_result *f = explain_saved(ctx, model, raw.data, test.data);
     for (int v = 0; v < VIEWS; v++) {
         assert_true(isfinite(value_of(e, v, "drop")));
         assert_true(value_of(e, v, "drop") == value_of(f, v, "drop"));
     }
-    kfe_explanation_free(e);
-    kfe_explanation_free(f);
+    kfe_result_free(e);
+    kfe_result_free(f);
     kfe_model_free(model);
     planted_free(&train);
     planted_free(&raw);
@@ -356,7 +352,7 @@ static void test_user_kernel(void **state)
     planted test = plant(ctx, 40, TEST);
     kfe_spec *spec = NULL;
     kfe_model *own = NULL;
-    kfe_explanation *e = NULL;
+    kfe_result *e = NULL;
 
     assert_ok(ctx, kfe_spec_parse(ctx, "kpls", "dim=2", NULL, &spec));
     assert_ok(ctx, kfe_spec_set_learner(ctx, spec, "ls", NULL));
@@ -364,11 +360,11 @@ static void test_user_kernel(void **state)
     assert_ok(ctx, kfe_fit(ctx, spec, train.data, &own));
     kfe_model *model = fit(ctx, &linear, train.data, 1);
     assert_ok(ctx, kfe_explain_refit(ctx, own, train.data, test.data, "parts=views", &e));
-    kfe_explanation *f = explain_saved(ctx, model, train.data, test.data);
+    kfe_result *f = explain_saved(ctx, model, train.data, test.data);
     for (int v = 0; v < VIEWS; v++)
         assert_true(fabs(value_of(e, v, "drop") - value_of(f, v, "drop")) < 1e-12);
-    kfe_explanation_free(e);
-    kfe_explanation_free(f);
+    kfe_result_free(e);
+    kfe_result_free(f);
     kfe_model_free(model);
     kfe_model_free(own);
     kfe_spec_free(spec);
@@ -384,7 +380,7 @@ static void test_what_does_not_apply(void **state)
     static const fitted_as no_learner = {"kpls", "dim=2", "linear", NULL, NULL};
     kfe_context *ctx = *state;
     planted train = plant(ctx, 3, TRAIN);
-    kfe_explanation *e = NULL;
+    kfe_result *e = NULL;
     kfe_model *one = fit(ctx, &one_view, train.parts[GOOD], 0);
     kfe_model *features = fit(ctx, &no_learner, train.data, 1);
     kfe_model *old = fit(ctx, &specs[0], train.data, 1);

@@ -189,14 +189,14 @@ static void evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *d
 
 static void explain(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
 {
-    kfe_explanation *explanation = NULL;
+    kfe_result *explanation = NULL;
     kfe_matrix out = {0};
     char *text = NULL;
 
     if (kfe_explain(ctx, model, data, NULL, &explanation) == KFE_OK &&
-        kfe_explanation_report(ctx, explanation, KFE_STYLE_JSON, &text) == KFE_OK)
+        kfe_result_report(ctx, explanation, KFE_STYLE_JSON, &text) == KFE_OK)
         kfe_string_free(ctx, text);
-    kfe_explanation_free(explanation);
+    kfe_result_free(explanation);
     if (kfe_predict_path(ctx, model, data, &out) == KFE_OK)
         read_all(out.values, out.rows * out.cols);
     kfe_matrix_free(&out);

@@ -59,20 +59,20 @@ cleanup:
     return status;
 }
 
-static kfe_status use_explanation(kfe_context *ctx, const kfe_explanation *explanation)
+static kfe_status use_explanation(kfe_context *ctx, const kfe_result *explanation)
 {
     kfe_status status = KFE_OK;
-    kfe_explained table;
+    const kfe_table *table = kfe_result_find(explanation, "coefficients");
     char *texts[2] = {0};
 
-    assert_int_equal(CALL(kfe_explanation_table)(explanation, 0, &table), 1);
-    assert_string_equal(table.name, "coefficients");
-    assert_string_equal(CALL(kfe_explanation_row_label)(explanation, 0, 0), "column 1");
-    assert_string_equal(CALL(kfe_explanation_col_label)(explanation, 0, 2), "c");
-    assert_int_equal(kfe_explanation_table(explanation, 1000, &table), 0);
-    TRY(CALL(kfe_explanation_report)(ctx, explanation, KFE_STYLE_TEXT, &texts[0]));
-    TRY(kfe_explanation_report(ctx, explanation, KFE_STYLE_JSON, &texts[1]));
-    TRY(CALL(kfe_explanation_write)(ctx, explanation, predictions_path));
+    assert_ptr_equal(kfe_result_table(explanation, 1), table);
+    assert_string_equal(kfe_table_column(table, 0)->texts[0], "column 1");
+    assert_string_equal(kfe_table_column(table, 3)->name, "c");
+    assert_string_equal(kfe_table_column(table, 3)->about, "output");
+    assert_null(kfe_result_table(explanation, 1000));
+    TRY(kfe_result_report(ctx, explanation, KFE_STYLE_TEXT, &texts[0]));
+    TRY(kfe_result_report(ctx, explanation, KFE_STYLE_JSON, &texts[1]));
+    TRY(kfe_result_write(ctx, explanation, predictions_path));
 cleanup:
     kfe_string_free(ctx, texts[0]);
     kfe_string_free(ctx, texts[1]);
@@ -85,7 +85,7 @@ static kfe_status use_kernel(kfe_context *ctx, const kfe_data *data)
     kfe_status status = KFE_OK;
     kfe_spec *spec = NULL;
     kfe_model *model = NULL;
-    kfe_explanation *explanation = NULL;
+    kfe_result *explanation = NULL;
     kfe_matrix features = {0};
     kfe_matrix rows = {0};
 
@@ -99,7 +99,7 @@ static kfe_status use_kernel(kfe_context *ctx, const kfe_data *data)
 cleanup:
     kfe_matrix_free(&features);
     kfe_matrix_free(&rows);
-    kfe_explanation_free(explanation);
+    kfe_result_free(explanation);
     kfe_model_free(model);
     kfe_spec_free(spec);
     return status;
@@ -115,8 +115,7 @@ static kfe_status use_refits(kfe_context *ctx, const kfe_data *data)
     kfe_spec *spec = NULL;
     kfe_model *model = NULL;
     kfe_model *loaded = NULL;
-    kfe_explanation *explanation = NULL;
-    kfe_explained table;
+    kfe_result *explanation = NULL;
     char *bytes = NULL;
     size_t size = 0;
 
@@ -127,10 +126,9 @@ static kfe_status use_refits(kfe_context *ctx, const kfe_data *data)
     TRY(kfe_model_save_bytes(ctx, model, &bytes, &size));
     TRY(kfe_model_load_bytes(ctx, bytes, size, &loaded));
     TRY(CALL(kfe_explain_refit)(ctx, loaded, both, both, "parts=views,repeats=1", &explanation));
-    assert_int_equal(kfe_explanation_table(explanation, 0, &table), 1);
-    assert_int_equal(table.cols, 3);
+    assert_int_equal(kfe_result_find(explanation, "views")->cols, 4);
 cleanup:
-    kfe_explanation_free(explanation);
+    kfe_result_free(explanation);
     kfe_string_free(ctx, bytes);
     kfe_model_free(loaded);
     kfe_model_free(model);
@@ -146,7 +144,7 @@ kfe_status use_explanations(kfe_context *ctx, void *user)
     kfe_spec *spec = NULL;
     kfe_model *model = NULL;
     kfe_model *loaded = NULL;
-    kfe_explanation *explanation = NULL;
+    kfe_result *explanation = NULL;
     char *bytes = NULL;
     size_t size = 0;
 
@@ -165,7 +163,7 @@ kfe_status use_explanations(kfe_context *ctx, void *user)
     TRY(use_kernel(ctx, data));
     TRY(use_refits(ctx, data));
 cleanup:
-    CALL(kfe_explanation_free)(explanation);
+    kfe_result_free(explanation);
     kfe_string_free(ctx, bytes);
     kfe_model_free(loaded);
     kfe_model_free(model);

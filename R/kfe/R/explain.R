@@ -6,7 +6,16 @@ kfe_explain <- function(object, newdata = NULL, y = NULL, ..., train = NULL, y_t
   data <- labelled(object, newdata, y)
   found <- native("explain", run_settings(object), handle_of(object), data, labelled(object, train, y_train),
                   checked_options(list(...), "explain", names(formals(kfe_explain))))
-  structure(found[[1]], text = found[[2]], class = "kfe_explanation")
+  tables <- found$tables[-1]
+  structure(lapply(tables, as_matrix), names = names(tables), text = found$text, class = "kfe_explanation")
+}
+
+# The numbers of a table, whose first column has the labels of the rows.
+as_matrix <- function(table) {
+  found <- unname(as.matrix(table[-1]))
+  is_numbered <- function(labels) identical(as.character(labels), as.character(seq_along(labels)))
+  dimnames(found) <- lapply(list(table[[1]], names(table)[-1]), function(labels) if (!is_numbered(labels)) labels)
+  structure(found, about = attr(table, "about"))
 }
 
 print.kfe_explanation <- function(x, ...) {

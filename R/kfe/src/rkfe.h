@@ -45,7 +45,6 @@ typedef struct rkfe_session {
     kfe_model *model; /* a new one, until rkfe_new_handle takes it and the context over */
     int handed_over;
     kfe_matrix first, second;
-    kfe_explanation *explanation;
     kfe_report *report;
     kfe_result *result;
     char *text, *json;

@@ -75,6 +75,7 @@ static SEXP table_to_r(const kfe_result *result, const kfe_table *table)
     Rf_setAttrib(frame, R_NamesSymbol, names);
     Rf_setAttrib(frame, R_RowNamesSymbol, rows);
     Rf_setAttrib(frame, R_ClassSymbol, Rf_mkString("data.frame"));
+    Rf_setAttrib(frame, Rf_install("about"), rkfe_utf8(table->about));
     UNPROTECT(3);
     return frame;
 }
@@ -189,60 +190,6 @@ SEXP rkfe_evaluate(SEXP settings, SEXP handle, SEXP data, SEXP options)
 
 /* ---- explanations ---- */
 
-static SEXP labels_of(const kfe_explanation *e, int index, int64_t count,
-                      const char *(*label)(const kfe_explanation *, int, int64_t))
-{
-    SEXP labels;
-
-    if (count > 0 && !label(e, index, 0))
-        return R_NilValue;
-    labels = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)count));
-    for (int64_t k = 0; k < count; k++) {
-        const char *text = label(e, index, k);
-        SET_STRING_ELT(labels, (R_xlen_t)k, text ? Rf_mkCharCE(text, CE_UTF8) : NA_STRING);
-    }
-    UNPROTECT(1);
-    return labels;
-}
-
-/* One table as a matrix with dimnames and the attribute "about". */
-static SEXP matrix_to_r(const kfe_explanation *e, int index, const kfe_explained *table)
-{
-    kfe_matrix matrix = {.rows = table->rows, .cols = table->cols, .stride = table->cols, .owner = NULL};
-    SEXP values;
-    SEXP labels = PROTECT(Rf_allocVector(VECSXP, 2));
-
-    matrix.values = (double *)table->values; /* borrowed, and only read */
-    values = PROTECT(rkfe_matrix_to_r(&matrix));
-    SET_VECTOR_ELT(labels, 0, labels_of(e, index, table->rows, kfe_explanation_row_label));
-    SET_VECTOR_ELT(labels, 1, labels_of(e, index, table->cols, kfe_explanation_col_label));
-    Rf_setAttrib(values, R_DimNamesSymbol, labels);
-    Rf_setAttrib(values, Rf_install("about"), rkfe_utf8(table->about));
-    UNPROTECT(2);
-    return values;
-}
-
-static SEXP explanation_to_r(const kfe_explanation *e)
-{
-    kfe_explained table;
-    int count = 0;
-    SEXP tables;
-    SEXP names;
-
-    while (kfe_explanation_table(e, count, &table))
-        count++;
-    tables = PROTECT(Rf_allocVector(VECSXP, count));
-    names = PROTECT(Rf_allocVector(STRSXP, count));
-    for (int k = 0; k < count; k++) {
-        kfe_explanation_table(e, k, &table);
-        SET_STRING_ELT(names, k, Rf_mkCharCE(table.name, CE_UTF8));
-        SET_VECTOR_ELT(tables, k, matrix_to_r(e, k, &table));
-    }
-    Rf_setAttrib(tables, R_NamesSymbol, names);
-    UNPROTECT(2);
-    return tables;
-}
-
 SEXP rkfe_explain(SEXP settings, SEXP handle, SEXP data, SEXP train, SEXP options)
 {
     SEXP holder = PROTECT(rkfe_open(settings));
@@ -258,15 +205,10 @@ SEXP rkfe_explain(SEXP settings, SEXP handle, SEXP data, SEXP train, SEXP option
     if (!status)
         status = rkfe_make_other(s, other, train, model);
     if (!status)
-        status =
-            kfe_explain_refit(s->ctx, model, other->data, s->data, rkfe_string(options), &s->explanation);
+        status = kfe_explain_refit(s->ctx, model, other->data, s->data, rkfe_string(options), &s->result);
     if (!status)
-        status = kfe_explanation_report(s->ctx, s->explanation, KFE_STYLE_TEXT, &s->text);
-    value = PROTECT(status ? R_NilValue : Rf_allocVector(VECSXP, 2));
-    if (!status) {
-        SET_VECTOR_ELT(value, 0, explanation_to_r(s->explanation));
-        SET_VECTOR_ELT(value, 1, rkfe_utf8(s->text));
-    }
+        status = kfe_result_report(s->ctx, s->result, KFE_STYLE_TEXT, &s->text);
+    value = PROTECT(result_and_model(s, status));
     UNPROTECT(2);
     return rkfe_close(holder, status, value);
 }

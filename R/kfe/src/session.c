@@ -147,7 +147,6 @@ static void session_free(rkfe_session *s)
 
     kfe_matrix_free(&s->first);
     kfe_matrix_free(&s->second);
-    kfe_explanation_free(s->explanation);
     kfe_report_free(s->report);
     kfe_result_free(s->result);
     if (s->ctx) {

@@ -3,6 +3,7 @@
 #ifndef KFE_REPORT_FIGURE_KIND_EXPLAINED_H
 #define KFE_REPORT_FIGURE_KIND_EXPLAINED_H
 
+#include "core/sort.h"
 #include "report/figure/figure.h"
 
 typedef struct kfe_i_explained_kind {
@@ -16,6 +17,10 @@ typedef struct kfe_i_explained_kind {
 /* Leaves the figure empty if the model is not linear or has no such table. */
 kfe_status kfe_i_draw_explained(kfe_context *ctx, const kfe_i_source *source,
                                 const kfe_i_explained_kind *kind, kfe_i_figure *out);
+
+/* Adds the column of labels, or of numbers from 1, of the rows in this order. */
+kfe_status kfe_i_add_row_labels(kfe_context *ctx, const kfe_table *table, const kfe_i_sorted *order,
+                                kfe_i_figure *out);
 
 /* Whether names are a scale, such as wavelengths: the same word, or none, before numbers that rise. */
 int kfe_i_names_are_scale(int64_t count, const char *const *names);

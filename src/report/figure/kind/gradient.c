@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figure `gradient`: how strongly outputs or features change with each column. */
+#include <string.h>
 
 #include "core/memory.h"
-#include "core/sort.h"
+#include "report/figure/kind/explained.h"
 #include "report/figure/kind/importance.h"
 
 enum { MOST_BARS = 40 };
 
 /* Columns by their derivatives, summed over outputs or features and divided by the sum over columns. */
-static kfe_status order_columns(kfe_context *ctx, const kfe_explained *table, kfe_i_sorted **out)
+static kfe_status order_columns(kfe_context *ctx, const kfe_table *table, kfe_i_sorted **out)
 {
     kfe_status status = KFE_OK;
     double total = 0;
@@ -16,8 +17,8 @@ static kfe_status order_columns(kfe_context *ctx, const kfe_explained *table, kf
     KFE_ALLOC(ctx, *out, table->rows);
     for (int64_t j = 0; j < table->rows; j++) {
         (*out)[j] = (kfe_i_sorted){0, j};
-        for (int64_t o = 0; o < table->cols; o++)
-            (*out)[j].value += table->values[j * table->cols + o];
+        for (int64_t o = 1; o < table->cols; o++)
+            (*out)[j].value += kfe_table_column(table, o)->numbers[j];
         total += (*out)[j].value;
     }
     for (int64_t j = 0; j < table->rows && total > 0; j++)
@@ -27,30 +28,21 @@ cleanup:
     return status;
 }
 
-static kfe_status fill(kfe_context *ctx, const kfe_explanation *explanation, const kfe_explained *table,
-                       kfe_i_figure *out)
+static kfe_status fill(kfe_context *ctx, const kfe_table *table, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_sorted *order = NULL;
-    const char **words = NULL;
-    int32_t *codes = NULL;
     double *values = NULL;
     int column = 0;
 
     KFE_TRY(order_columns(ctx, table, &order));
-    KFE_ALLOC(ctx, words, table->rows);
     kfe_i_figure_rows(out, table->rows < MOST_BARS ? table->rows : MOST_BARS);
-    for (int64_t i = 0; i < out->rows; i++)
-        words[i] = kfe_explanation_row_label(explanation, 0, order[i].index);
-    KFE_TRY(kfe_i_figure_words(out, "column", out->rows, words, &column, &codes));
+    KFE_TRY(kfe_i_add_row_labels(ctx, table, order, out));
     KFE_TRY(kfe_i_figure_numbers(out, "share of squared derivatives", &column, &values));
-    for (int64_t i = 0; i < out->rows; i++) {
-        codes[i] = (int32_t)i;
+    for (int64_t i = 0; i < out->rows; i++)
         values[i] = order[i].value;
-    }
 cleanup:
     kfe_i_free(ctx, order);
-    kfe_i_free(ctx, words);
     return status;
 }
 
@@ -58,13 +50,13 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
 {
     kfe_status status = KFE_OK;
     kfe_i_effort effort = kfe_i_effort_gradient(source);
-    kfe_explanation *explanation = NULL;
-    kfe_explained table = {0};
+    kfe_result *explanation = NULL;
+    const kfe_table *table = NULL;
 
     KFE_TRY(kfe_i_importance(ctx, source, "gradient", &effort, &explanation, &table));
     if (!explanation)
         return KFE_OK;
-    KFE_TRY(fill(ctx, explanation, &table, out));
+    KFE_TRY(fill(ctx, table, out));
     KFE_TRY(kfe_i_figure_panel(out, NULL, "column", "share of squared derivatives"));
     KFE_TRY(kfe_i_figure_series(out, NULL,
                                 (kfe_i_series){.mark = KFE_MARK_BARS, .count = out->rows, .x = 1, .y = 2}));
@@ -72,12 +64,13 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
         &out->caption,
         "How strongly %s change with a column: the mean squared derivative at %lld examples, times the "
         "variance of the column, as a share of the sum over all columns.",
-        table.col_axis[0] == 'o' ? "the outputs" : "the features", (long long)effort.rows);
-    if (out->rows < table.rows)
+        strcmp(kfe_table_column(table, 1)->about, "output") == 0 ? "the outputs" : "the features",
+        (long long)effort.rows);
+    if (out->rows < table->rows)
         kfe_i_text_printf(&out->caption, " The %lld largest of %lld.", (long long)out->rows,
-                          (long long)table.rows);
+                          (long long)table->rows);
 cleanup:
-    kfe_explanation_free(explanation);
+    kfe_result_free(explanation);
     return status;
 }
 

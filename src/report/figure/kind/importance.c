@@ -90,7 +90,7 @@ kfe_i_effort kfe_i_effort_views(const kfe_i_source *source)
 /* ---- explaining ---- */
 
 kfe_status kfe_i_importance(kfe_context *ctx, const kfe_i_source *source, const char *part,
-                            const kfe_i_effort *effort, kfe_explanation **out, kfe_explained *table)
+                            const kfe_i_effort *effort, kfe_result **out, const kfe_table **table)
 {
     kfe_log_fn log = ctx->log;
     char options[128];
@@ -107,10 +107,10 @@ kfe_status kfe_i_importance(kfe_context *ctx, const kfe_i_source *source, const 
     ctx->log = log;
     if (kfe_i_is_lack(status) || status == KFE_ECANCEL)
         return status;
-    for (int i = 0; status == KFE_OK && kfe_explanation_table(*out, i, table); i++)
-        if (strcmp(table->name, part) == 0 && table->rows > 0)
-            return KFE_OK;
-    kfe_explanation_free(*out); /* not defined for this model or data */
+    *table = kfe_result_find(*out, part);
+    if (*table && (*table)->rows > 0)
+        return KFE_OK;
+    kfe_result_free(*out); /* not defined for this model or data */
     *out = NULL;
     return KFE_OK;
 }

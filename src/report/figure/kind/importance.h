@@ -19,6 +19,6 @@ kfe_i_effort kfe_i_effort_views(const kfe_i_source *source);
 /* The table of one part of an explanation of the examples that judge; *out is NULL if it does not apply. The caller frees
  * the explanation, which owns the table. */
 kfe_status kfe_i_importance(kfe_context *ctx, const kfe_i_source *source, const char *part,
-                            const kfe_i_effort *effort, kfe_explanation **out, kfe_explained *table);
+                            const kfe_i_effort *effort, kfe_result **out, const kfe_table **table);
 
 #endif

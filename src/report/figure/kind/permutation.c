@@ -1,72 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figures `permutation` and `views`: by how much predictions get worse when a column, or a view, says nothing. */
-#include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/sort.h"
+#include "report/figure/kind/explained.h"
 #include "report/figure/kind/importance.h"
 
 enum { MOST_BARS = 40 };
 
-static int table_index(const kfe_explanation *explanation, const char *name)
-{
-    kfe_explained table;
-    int i = 0;
-
-    while (kfe_explanation_table(explanation, i, &table) && strcmp(table.name, name) != 0)
-        i++;
-    return i;
-}
-
 /* Columns or views by their losses, largest first, with all values of the table. */
-static kfe_status fill(kfe_context *ctx, const kfe_explanation *explanation, const kfe_explained *table,
-                       kfe_i_figure *out)
+static kfe_status fill(kfe_context *ctx, const kfe_table *table, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
-    int index = table_index(explanation, table->name);
     kfe_i_sorted *order = NULL;
-    const char **words = NULL;
-    int32_t *codes = NULL;
+    const kfe_column *from;
     double *values = NULL;
     int column = 0;
 
     KFE_ALLOC(ctx, order, table->rows);
-    KFE_ALLOC(ctx, words, table->rows);
     for (int64_t i = 0; i < table->rows; i++)
-        order[i] = (kfe_i_sorted){table->values[i * table->cols], i};
+        order[i] = (kfe_i_sorted){kfe_table_column(table, 1)->numbers[i], i};
     kfe_i_sort_falling(order, table->rows);
     kfe_i_figure_rows(out, table->rows < MOST_BARS ? table->rows : MOST_BARS);
-    for (int64_t i = 0; i < out->rows; i++)
-        words[i] = kfe_explanation_row_label(explanation, index, order[i].index);
-    KFE_TRY(kfe_i_figure_words(out, table->row_axis, out->rows, words, &column, &codes));
-    for (int64_t i = 0; i < out->rows; i++)
-        codes[i] = (int32_t)i;
-    for (int64_t c = 0; c < table->cols; c++) {
-        KFE_TRY(
-            kfe_i_figure_numbers(out, kfe_explanation_col_label(explanation, index, c), &column, &values));
+    KFE_TRY(kfe_i_add_row_labels(ctx, table, order, out));
+    for (int64_t c = 1; (from = kfe_table_column(table, c)); c++) {
+        KFE_TRY(kfe_i_figure_numbers(out, from->name, &column, &values));
         for (int64_t i = 0; i < out->rows; i++)
-            values[i] = table->values[order[i].index * table->cols + c];
+            values[i] = from->numbers[order[i].index];
     }
 cleanup:
     kfe_i_free(ctx, order);
-    kfe_i_free(ctx, words);
     return status;
 }
 
 /* Of views: bars beside the loss for the share of a gate and for what is lost in a fit without the view. */
-static kfe_status add_shares_and_drops(const kfe_explanation *explanation, const kfe_explained *table,
-                                       kfe_i_figure *out)
+static kfe_status add_shares_and_drops(const kfe_table *table, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
-    int index = table_index(explanation, table->name);
 
-    for (int64_t c = 2; c < table->cols; c++) {
-        int drops = strcmp(kfe_explanation_col_label(explanation, index, c), "drop") == 0;
+    for (int64_t c = 3; c < table->cols; c++) {
+        int drops = strcmp(kfe_table_column(table, c)->name, "drop") == 0;
         KFE_TRY(kfe_i_figure_series(
             out, drops ? "loss when dropped" : "mean share",
             (kfe_i_series){
-                .mark = KFE_MARK_BARS, .style = (int)c - 1, .count = out->rows, .x = 1, .y = (int)c + 2}));
+                .mark = KFE_MARK_BARS, .style = (int)c - 2, .count = out->rows, .x = 1, .y = (int)c + 1}));
         if (drops)
             kfe_i_text_puts(&out->caption,
                             " Beside it, by how much the metric gets worse on all examples when the model is "
@@ -80,38 +57,38 @@ static kfe_status draw_losses(kfe_context *ctx, const kfe_i_source *source, cons
                               const kfe_i_effort *effort, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
-    kfe_explanation *explanation = NULL;
-    kfe_explained table = {0};
+    kfe_result *explanation = NULL;
+    const kfe_table *table = NULL;
 
     KFE_TRY(kfe_i_importance(ctx, source, part, effort, &explanation, &table));
     if (!explanation)
         return KFE_OK;
-    KFE_TRY(fill(ctx, explanation, &table, out));
+    KFE_TRY(fill(ctx, table, out));
     const char *metric = source->model->predictor.classes > 0 ? "accuracy" : "rmse";
     int64_t rows = source->test.data ? source->test.rows : source->train.rows;
     kfe_i_text_printf(
         &out->caption,
         "By how much %s gets worse when the values of a %s are exchanged among the examples: mean of "
         "%lld permutation%s of %lld of %lld examples%s.",
-        metric, table.row_axis, (long long)effort->repeats, effort->repeats == 1 ? "" : "s",
+        metric, kfe_table_column(table, 0)->name, (long long)effort->repeats, effort->repeats == 1 ? "" : "s",
         (long long)effort->rows, (long long)rows,
         effort->repeats > 1 ? "; bars of errors are one standard deviation" : "");
-    KFE_TRY(kfe_i_figure_panel(out, NULL, table.row_axis, "loss"));
-    KFE_TRY(kfe_i_figure_series(out, table.cols > 2 ? "loss when permuted" : NULL,
+    KFE_TRY(kfe_i_figure_panel(out, NULL, kfe_table_column(table, 0)->name, "loss"));
+    KFE_TRY(kfe_i_figure_series(out, table->cols > 3 ? "loss when permuted" : NULL,
                                 (kfe_i_series){.mark = KFE_MARK_BARS,
                                                .count = out->rows,
                                                .x = 1,
                                                .y = 2,
                                                .spread = effort->repeats > 1 ? 3 : 0}));
-    KFE_TRY(add_shares_and_drops(explanation, &table, out));
+    KFE_TRY(add_shares_and_drops(table, out));
     if (effort->top > 0)
         kfe_i_text_printf(&out->caption, " Only the %lld columns with the largest derivatives were tried.",
                           (long long)effort->top);
-    else if (out->rows < table.rows)
+    else if (out->rows < table->rows)
         kfe_i_text_printf(&out->caption, " The %lld largest of %lld.", (long long)out->rows,
-                          (long long)table.rows);
+                          (long long)table->rows);
 cleanup:
-    kfe_explanation_free(explanation);
+    kfe_result_free(explanation);
     return status;
 }
 
