@@ -67,7 +67,7 @@ def _tree(pointer: c_void_p) -> Any:
         lists = [_put(row, table.name.decode(), []) for row in rows[table.parent]]
         for row, owner in zip(own, view(table.parent_row, (table.rows,), table, "<i8").tolist()):
             lists[owner].append(row)
-    return rows[1] if len(found) == 2 and not found[0].cols else rows[0][0]
+    return rows[1] if found[-1].name == b"measures" else rows[0][0]
 
 
 def take(pointer: c_void_p) -> Any:

@@ -246,6 +246,7 @@ static void put_setting(kfe_i_result_table *settings, const kfe_i_assessment *a,
     }
     kfe_i_put_real(settings, NULL, "seconds", setting_seconds(a, c));
     put_parameters(settings, a, c);
+    kfe_i_put_flag(settings, NULL, "is_best", c == a->best);
     kfe_i_put_count(settings, NULL, "failed_splits", kfe_i_assessment_failures(a, c, &reason));
     kfe_i_put_text(settings, NULL, "failed", reason);
 }
@@ -380,32 +381,11 @@ static int is_own(const assessed *a, const kfe_table *table, int64_t row)
     return table->parent_row[row] == a->row;
 }
 
-/* Whether a setting has the same values as the one in the group of another row. */
-static int has_values(const assessed *a, int64_t setting, const kfe_table *other, const char *group,
-                      int64_t row)
-{
-    const kfe_column *c;
-
-    for (int64_t i = 0; (c = kfe_table_column(a->settings, i)); i++) {
-        char path[128];
-        if (strncmp(c->name, "setting/", 8) != 0 || !c->texts || !c->texts[setting])
-            continue;
-        kfe_i_snprintf(path, sizeof path, "%s/%s", group, c->name + 8);
-        if (strcmp(c->texts[setting], kfe_i_result_shown(other, path, row)) != 0)
-            return 0;
-    }
-    return 1;
-}
-
 /* The row of the best setting; -1: nothing was chosen. */
 static int64_t best_of(const assessed *a)
 {
-    const kfe_column *best = kfe_table_find(a->table, "best");
-
-    if (!best || best->kind != KFE_COLUMN_GROUP || (best->given && !best->given[a->row]))
-        return -1;
     for (int64_t c = 0; a->settings && c < a->settings->rows; c++)
-        if (is_own(a, a->settings, c) && has_values(a, c, a->table, "best", a->row))
+        if (is_own(a, a->settings, c) && kfe_i_result_at(a->settings, "is_best", c) > 0)
             return c;
     return -1;
 }

@@ -17,26 +17,31 @@ typedef struct writer {
         next; /* of each table, the first row that was not written yet: rows are in the order of their parents */
 } writer;
 
-/* Closes the groups that `name` is not in and opens those that it is in; *open is the prefix that is open. Returns the last
- * part of the name. */
-static const char *enter_group(writer *w, const char *name, const char **open, size_t *length)
+/* The groups that are open in a row, as "outer/inner/". */
+typedef struct groups {
+    char open[LONGEST_GROUP];
+    size_t length;
+} groups;
+
+/* Closes the groups that `name` is not in and opens those that it is in. Returns the last part of the name. */
+static const char *enter_group(writer *w, groups *g, const char *name)
 {
     const char *slash = strrchr(name, '/');
     size_t wanted = slash ? (size_t)(slash + 1 - name) : 0;
 
-    while (*length > 0 && (*length > wanted || strncmp(*open, name, *length) != 0)) {
+    while (g->length > 0 && (g->length > wanted || strncmp(g->open, name, g->length) != 0)) {
         kfe_i_json_end(&w->json);
-        for ((*length)--; *length > 0 && (*open)[*length - 1] != '/';)
-            (*length)--;
+        do
+            g->length--;
+        while (g->length > 0 && g->open[g->length - 1] != '/');
     }
-    while (*length < wanted) {
-        char group[LONGEST_GROUP];
-        size_t part = strcspn(name + *length, "/");
-        kfe_i_snprintf(group, sizeof group, "%.*s", (int)part, name + *length);
-        kfe_i_json_object(&w->json, group);
-        *length += part + 1;
+    while (g->length < wanted && wanted < sizeof g->open) {
+        size_t part = strcspn(name + g->length, "/");
+        kfe_i_snprintf(g->open + g->length, sizeof g->open - g->length, "%.*s", (int)part, name + g->length);
+        kfe_i_json_object(&w->json, g->open + g->length);
+        g->open[g->length + part] = '/';
+        g->length += part + 1;
     }
-    *open = name;
     return name + wanted;
 }
 
@@ -44,10 +49,7 @@ static void write_value(writer *w, const char *key, const kfe_column *c, int64_t
 {
     double number = c->numbers ? c->numbers[row] : (double)NAN;
 
-    if (c->kind == KFE_COLUMN_GROUP) {
-        kfe_i_json_object(&w->json, key);
-        kfe_i_json_end(&w->json);
-    } else if (c->texts ? !c->texts[row] : !isfinite(number))
+    if (c->texts ? !c->texts[row] : !isfinite(number))
         kfe_i_json_null(&w->json, key);
     else if (c->texts)
         kfe_i_json_text(&w->json, key, c->texts[row]);
@@ -83,50 +85,30 @@ static void write_rows(writer *w, const char *key, int64_t table, int64_t parent
     kfe_i_json_end(&w->json);
 }
 
-static int is_within(const char *name, const char *group)
-{
-    size_t length = strlen(group);
-
-    return strncmp(name, group, length) == 0 && name[length] == '/';
-}
-
-/* Whether the row has anything in this group, which is opened for it. */
-static int is_filled(const writer *w, int64_t table, const char *group, int64_t row)
-{
-    const kfe_table *t = kfe_result_table(w->result, (int)table);
-    const kfe_column *c;
-
-    for (int64_t i = 0; (c = kfe_table_column(t, i)); i++)
-        if (is_within(c->name, group) && (!c->given || c->given[row]))
-            return 1;
-    for (int64_t child = table + 1; child < w->result->table_count; child++) {
-        const kfe_table *other = &w->result->tables[child]->shown;
-        if (other->parent == table && is_within(other->name, group))
-            return 1;
-    }
-    return 0;
-}
-
 static void write_row(writer *w, int64_t table, int64_t row)
 {
     const kfe_table *t = kfe_result_table(w->result, (int)table);
-    const char *open = "";
-    size_t length = 0;
+    groups g = {.length = 0};
+    char group[LONGEST_GROUP];
 
     kfe_i_json_object(&w->json, NULL);
     for (int64_t c = 0; c <= t->cols; c++) {
         for (int64_t child = table + 1; child < w->result->table_count; child++) {
             const kfe_i_result_table *other = w->result->tables[child];
             if (other->shown.parent == table && other->before == c)
-                write_rows(w, enter_group(w, other->shown.name, &open, &length), child, row);
+                write_rows(w, enter_group(w, &g, other->shown.name), child, row);
         }
         const kfe_column *column = kfe_table_column(t, c);
-        if (!column || (column->given && !column->given[row]) ||
-            (column->kind == KFE_COLUMN_GROUP && is_filled(w, table, column->name, row)))
+        if (!column || (column->given && !column->given[row]))
             continue;
-        write_value(w, enter_group(w, column->name, &open, &length), column, row);
+        if (column->kind == KFE_COLUMN_GROUP) {
+            kfe_i_snprintf(group, sizeof group, "%s/", column->name);
+            (void)enter_group(w, &g, group); /* what belongs to it follows */
+        } else {
+            write_value(w, enter_group(w, &g, column->name), column, row);
+        }
     }
-    (void)enter_group(w, "", &open, &length);
+    (void)enter_group(w, &g, "");
     kfe_i_json_end(&w->json);
 }
 
@@ -181,7 +163,7 @@ kfe_status kfe_i_result_json(kfe_context *ctx, const kfe_result *result, char **
 {
     kfe_status status = KFE_OK;
     writer w = {.result = result};
-    int is_bare = result->tables[0]->shown.cols == 0 && result->table_count == 2;
+    int is_bare = result->table_count == 2 && strcmp(result->tables[1]->shown.name, "measures") == 0;
 
     *out = NULL;
     kfe_i_json_init(&w.json, ctx, !result->has_matrices);

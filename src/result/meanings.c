@@ -51,6 +51,8 @@ static const meaning meanings[] = {
     {"failed_splits", "splits", "on which it could not be fitted"},
     {"tuning_splits", "splits", "on which settings were compared"},
     {"nested", "", "settings were compared on inner folds"},
+    {"is_best", "", "the setting is the best one"},
+    {"parameters", "", "the parameters that are used, in one line"},
     {"rmsecv", "", "root mean square error of cross-validation"},
     {"q2", "", "1 - RMSECV^2 / variance of the target"},
     {"parameter", "", "the parameter"},

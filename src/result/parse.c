@@ -34,6 +34,8 @@ static void put_array(kfe_i_result_table *t, const char *group, const char *name
     kfe_i_result_table *child = kfe_i_result_add(t, group, name, is_list);
     char number[32];
 
+    if (child && child->shown.rows == 0 && array->first) /* the array of an earlier row may have been empty */
+        child->shown.is_list = is_list;
     for (const kfe_i_json_value *item = array->first; item && child; item = item->next) {
         int64_t k = 0;
         kfe_i_result_row(child);

@@ -9,11 +9,6 @@
 
 /* ---- results ---- */
 
-static SEXP names_of(R_xlen_t count)
-{
-    return Rf_allocVector(STRSXP, count);
-}
-
 static SEXP column_to_r(const kfe_column *column, R_xlen_t rows)
 {
     static const SEXPTYPE types[] = {REALSXP, INTSXP, LGLSXP, STRSXP};
@@ -57,7 +52,7 @@ static SEXP table_to_r(const kfe_result *result, const kfe_table *table)
     for (int64_t c = 0; (column = kfe_table_column(table, c)); c++)
         count += column->kind != KFE_COLUMN_GROUP;
     frame = PROTECT(Rf_allocVector(VECSXP, count));
-    names = PROTECT(names_of(count));
+    names = PROTECT(Rf_allocVector(STRSXP, count));
     count = 0;
     if (table->parent > 0) {
         SET_STRING_ELT(names, 0, Rf_mkCharCE(kfe_result_table(result, table->parent)->name, CE_UTF8));
@@ -90,7 +85,7 @@ static SEXP tables_to_r(const kfe_result *result)
     while (kfe_result_table(result, count))
         count++;
     tables = PROTECT(Rf_allocVector(VECSXP, count));
-    names = PROTECT(names_of(count));
+    names = PROTECT(Rf_allocVector(STRSXP, count));
     for (int t = 0; (table = kfe_result_table(result, t)); t++) {
         SET_STRING_ELT(names, t, Rf_mkCharCE(table->name, CE_UTF8));
         SET_VECTOR_ELT(tables, t, table_to_r(result, table));
