@@ -8,8 +8,6 @@
  */
 #include "report/figure/kind/importance.h"
 
-#include <string.h>
-
 #include "core/memory.h"
 #include "core/share.h"
 #include "model/linear.h"
