@@ -37,7 +37,7 @@ static void check(kfe_context *ctx, const kfe_model *model, const kfe_data *data
                   const char *stage, int steps)
 {
     stages seen = {0};
-    kfe_explanation *e = NULL;
+    kfe_result *e = NULL;
 
     kfe_context_on_progress(ctx, note, &seen);
     assert_ok(ctx, kfe_explain(ctx, model, data, options, &e));
@@ -45,7 +45,7 @@ static void check(kfe_context *ctx, const kfe_model *model, const kfe_data *data
     int first = place_of(&seen, stage, 0, steps);
     for (int k = 0; k < steps; k++)
         assert_int_equal(place_of(&seen, stage, k, steps), first + k);
-    kfe_explanation_free(e);
+    kfe_result_free(e);
 }
 
 static kfe_model *fit(kfe_context *ctx, const kfe_data *data)
