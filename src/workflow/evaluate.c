@@ -6,16 +6,17 @@
  * in every row, so its auc is one half.
  */
 #include <math.h>
-#include <string.h>
 
 #include "core/memory.h"
 #include "core/param.h"
 #include "data/rows/fingerprint.h"
-#include "data/target/classes.h"
-#include "model/calibrate.h"
-#include "report/outcome.h"
+#include "result/result.h"
+#include "select/assess.h"
+#include "select/judged.h"
 
 enum { MOST_CURVES = 200 };
+/* A result has the whole matrix up to this many classes, and beyond that only the pairs that occur. */
+enum { WIDEST_MATRIX = 1000 };
 
 typedef struct evaluate_settings {
     char metrics[KFE_PARAM_TEXT_SIZE], positive[KFE_PARAM_TEXT_SIZE];
@@ -43,11 +44,13 @@ typedef struct evaluating {
     const kfe_model *model;
     const kfe_i_target *target;
     evaluate_settings settings;
+    const kfe_i_metric *metrics[KFE_MOST_METRICS];
+    int64_t metric_count;
     kfe_matrix predictions, outputs;
-    int32_t *truth, *predicted;
-    double *scores, *probabilities;
-    kfe_i_outcome outcome;
-    kfe_i_evaluation result;
+    int32_t *truth;
+    kfe_i_class_list classes;
+    kfe_i_judged judged;
+    kfe_result *result;
 } evaluating;
 
 static void evaluating_free(evaluating *job)
@@ -55,10 +58,9 @@ static void evaluating_free(evaluating *job)
     kfe_matrix_free(&job->predictions);
     kfe_matrix_free(&job->outputs);
     kfe_i_free(job->ctx, job->truth);
-    kfe_i_free(job->ctx, job->predicted);
-    kfe_i_free(job->ctx, job->scores);
-    kfe_i_free(job->ctx, job->probabilities);
-    kfe_i_evaluation_free(&job->result);
+    kfe_i_free(job->ctx, job->classes.names);
+    kfe_i_judged_free(job->ctx, &job->judged);
+    kfe_result_free(job->result);
 }
 
 /* ---- target and metrics ---- */
@@ -102,204 +104,222 @@ static kfe_status check_target(const evaluating *job)
 
 static kfe_status choose_metrics(evaluating *job)
 {
-    kfe_i_evaluation *result = &job->result;
     kfe_task task = job->model->target.task; /* that of the data, by check_target */
     int calibrated = job->model->calibration.kind != KFE_CALIBRATION_NONE;
     const kfe_i_metric *metric;
     kfe_status status = kfe_i_metric_list(job->ctx, job->settings.metrics, task, KFE_MOST_METRICS,
-                                          result->metrics, &result->metric_count);
+                                          job->metrics, &job->metric_count);
 
-    if (status != KFE_OK || result->metric_count > 0)
+    if (status != KFE_OK || job->metric_count > 0)
         return status;
-    for (int i = 0; (metric = kfe_i_metric_at(i)) && result->metric_count < KFE_MOST_METRICS; i++)
+    for (int i = 0; (metric = kfe_i_metric_at(i)) && job->metric_count < KFE_MOST_METRICS; i++)
         if (metric->task == task && (!metric->on_request || (metric->needs_probabilities && calibrated)))
-            result->metrics[result->metric_count++] = metric;
+            job->metrics[job->metric_count++] = metric;
     return KFE_OK;
 }
 
 /* ---- classes ---- */
 
-/* The number of a class in the common list; a new name is appended. Both lists are sorted alike, so the search begins where
- * the last one ended. */
-static int32_t class_number(kfe_i_evaluation *result, const char *name, int64_t *hint)
-{
-    for (int64_t k = 0; k < result->class_count; k++) {
-        int64_t g = (*hint + k) % result->class_count;
-        if (kfe_i_same_class(result->class_names[g], name)) {
-            *hint = g + 1;
-            return (int32_t)g;
-        }
-    }
-    result->class_names[result->class_count] = name;
-    return (int32_t)result->class_count++;
-}
-
-static kfe_status match_classes(evaluating *job)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_target *target = job->target;
-    kfe_i_evaluation *result = &job->result;
-    int32_t *number_of = NULL;
-    int64_t hint = 0;
-
-    KFE_ALLOC(job->ctx, number_of, target->class_count);
-    KFE_ALLOC(job->ctx, job->truth, target->rows);
-    KFE_ALLOC(job->ctx, result->class_names, job->model->target.class_count + target->class_count);
-    for (int64_t g = 0; g < job->model->target.class_count; g++)
-        result->class_names[result->class_count++] = job->model->target.class_names[g];
-    for (int64_t g = 0; g < target->class_count; g++)
-        number_of[g] = class_number(result, target->names[g], &hint);
-    for (int64_t i = 0; i < target->rows; i++)
-        job->truth[i] = number_of[target->codes[i]];
-cleanup:
-    kfe_i_free(job->ctx, number_of);
-    return status;
-}
-
 static kfe_status warn_of_new_labels(const evaluating *job)
 {
     enum { SHOWN = 8 };
     kfe_status status = KFE_OK;
-    const kfe_i_evaluation *result = &job->result;
+    const kfe_i_class_list *all = &job->classes;
     int64_t known = job->model->target.class_count;
     kfe_i_text names;
 
-    if (result->class_count == known)
+    if (all->count == known)
         return KFE_OK;
     kfe_i_text_init(&names, job->ctx);
-    for (int64_t g = known; g < result->class_count && g < known + SHOWN; g++)
-        kfe_i_text_printf(&names, "%s%s", g > known ? ", " : "", result->class_names[g]);
+    for (int64_t g = known; g < all->count && g < known + SHOWN; g++)
+        kfe_i_text_printf(&names, "%s%s", g > known ? ", " : "", all->names[g]);
     KFE_TRY(names.status);
     kfe_i_log(job->ctx, KFE_LOG_WARNING, "labels that the model was not fitted on count as wrong: %s%s",
-              names.bytes, result->class_count > known + SHOWN ? ", ..." : "");
+              names.bytes, all->count > known + SHOWN ? ", ..." : "");
 cleanup:
     kfe_i_text_free(&names);
     return status;
 }
 
-static kfe_status take_predictions(evaluating *job)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_predictor *predictor = &job->model->predictor;
-    int64_t classes = job->result.class_count;
+/* ---- the result ---- */
 
-    KFE_ALLOC(job->ctx, job->predicted, job->target->rows);
-    KFE_ALLOC_ZERO(job->ctx, job->scores, job->target->rows * classes);
-    for (int64_t i = 0; i < job->target->rows; i++) {
-        job->predicted[i] = (int32_t)job->predictions.values[i];
-        kfe_i_predictor_class_scores(predictor, job->outputs.values + i * job->outputs.stride,
-                                     job->scores + i * classes);
+static void put_matrix(const evaluating *job, const kfe_i_confused *pair, int64_t count)
+{
+    kfe_i_result_table *matrix = kfe_i_result_add(kfe_i_result_facts(job->result), "confusion", "matrix", 1);
+    const kfe_i_confused *end = pair + count;
+    char number[32];
+
+    for (int64_t g = 0; g < job->classes.count; g++) {
+        kfe_i_result_row(matrix);
+        for (int64_t h = 0; h < job->classes.count; h++) {
+            int occurs = pair < end && pair->truth == g && pair->predicted == h;
+            kfe_i_snprintf(number, sizeof number, "%lld", (long long)h + 1);
+            kfe_i_put_count(matrix, NULL, number, occurs ? pair->count : 0);
+            kfe_i_put_about(matrix, "examples that were predicted as the class of this number");
+            pair += occurs;
+        }
     }
+}
+
+static void put_pairs(const evaluating *job, const kfe_i_confused *pair, int64_t count)
+{
+    kfe_i_result_table *pairs = kfe_i_result_add(kfe_i_result_facts(job->result), "confusion", "pairs", 1);
+
+    for (int64_t p = 0; p < count; p++) {
+        kfe_i_result_row(pairs);
+        kfe_i_put_count(pairs, NULL, "true", pair[p].truth);
+        kfe_i_put_count(pairs, NULL, "predicted", pair[p].predicted);
+        kfe_i_put_count(pairs, NULL, "count", pair[p].count);
+    }
+}
+
+static kfe_status put_confusion(const evaluating *job)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_result_table *classes =
+        kfe_i_result_add(kfe_i_result_facts(job->result), "confusion", "classes", 1);
+    kfe_i_confused *confused = NULL;
+    int64_t count = 0;
+
+    KFE_TRY(kfe_i_confusion(job->ctx, &job->judged.outcome, &confused, &count));
+    for (int64_t g = 0; g < job->classes.count; g++) {
+        kfe_i_result_row(classes);
+        kfe_i_put_text(classes, NULL, "class", job->classes.names[g]);
+    }
+    if (job->classes.count <= WIDEST_MATRIX)
+        put_matrix(job, confused, count);
+    else
+        put_pairs(job, confused, count);
 cleanup:
+    kfe_i_free(job->ctx, confused);
     return status;
 }
 
-/* Labels that the model was not fitted on have the probability zero. */
-static kfe_status take_probabilities(evaluating *job)
+static void put_point(kfe_i_result_table *points, const char *x_name, double x, const char *y_name, double y,
+                      double threshold)
 {
-    kfe_status status = KFE_OK;
-    int64_t known = job->model->predictor.classes;
-    int64_t classes = job->result.class_count;
-    double *some = NULL;
-
-    if (job->model->calibration.kind == KFE_CALIBRATION_NONE)
-        return KFE_OK;
-    KFE_ALLOC(job->ctx, some, job->target->rows * known);
-    KFE_ALLOC_ZERO(job->ctx, job->probabilities, job->target->rows * classes);
-    KFE_TRY(kfe_i_model_probabilities(job->ctx, job->model, job->target->rows, job->outputs.values, some));
-    for (int64_t i = 0; i < job->target->rows; i++)
-        memcpy(job->probabilities + i * classes, some + i * known, (size_t)known * sizeof *some);
-    job->outcome.probabilities = job->probabilities;
-cleanup:
-    kfe_i_free(job->ctx, some);
-    return status;
+    kfe_i_result_row(points);
+    kfe_i_put_real(points, NULL, x_name, x);
+    kfe_i_put_real(points, NULL, y_name, y);
+    kfe_i_put_real(points, NULL, "threshold", threshold);
 }
 
-static kfe_status prepare_classes(evaluating *job)
+/* The ROC curve begins at (0, 0) with an infinite threshold: nothing is called positive. */
+static void put_points(kfe_i_result_table *curves, const kfe_i_curve_point *p, int64_t count,
+                       double positives)
 {
-    kfe_status status = KFE_OK;
-    kfe_i_outcome *outcome = &job->outcome;
+    double negatives = count > 0 ? p[count - 1].false_positives : 0;
+    kfe_i_result_table *roc = kfe_i_result_add(curves, NULL, "roc", 1);
 
-    KFE_TRY(match_classes(job));
-    KFE_TRY(warn_of_new_labels(job));
-    KFE_TRY(take_predictions(job));
-    KFE_TRY(take_probabilities(job));
-    outcome->classes = job->result.class_count;
-    outcome->truth = job->truth;
-    outcome->predicted = job->predicted;
-    outcome->scores = job->scores;
-    outcome->one_vs_rest = kfe_i_predictor_is_one_vs_rest(&job->model->predictor);
-    KFE_TRY(kfe_i_find_positive(job->ctx, job->model->target.class_count, job->model->target.class_names,
-                                job->settings.positive, &outcome->positive));
-    if (outcome->classes != 2 && !job->settings.positive[0])
-        outcome->positive = -1;
-    KFE_TRY(kfe_i_confusion(job->ctx, outcome, &job->result.confusion, &job->result.confused_count));
-cleanup:
-    return status;
+    put_point(roc, "false_positive_rate", 0, "true_positive_rate", 0, (double)INFINITY);
+    for (int64_t i = 0; i < count; i++)
+        put_point(roc, "false_positive_rate", p[i].false_positives / negatives, "true_positive_rate",
+                  p[i].true_positives / positives, p[i].threshold);
+    kfe_i_result_table *precision = kfe_i_result_add(curves, NULL, "precision_recall", 1);
+    for (int64_t i = 0; i < count; i++) {
+        double caught = p[i].true_positives;
+        put_point(precision, "recall", caught / positives, "precision",
+                  caught / (caught + p[i].false_positives), p[i].threshold);
+    }
 }
 
 /* Makes the curves of the positive class, or of every class of the model if none is positive. Curves of thousands of classes
  * would be as large as the square of the data, so there are none for many classes unless one is positive. */
-static kfe_status draw_curves(evaluating *job)
+static kfe_status put_curves(const evaluating *job)
 {
     kfe_status status = KFE_OK;
-    kfe_i_evaluation *result = &job->result;
+    const kfe_i_outcome *outcome = &job->judged.outcome;
+    kfe_i_result_table *curves = kfe_i_result_add(kfe_i_result_facts(job->result), NULL, "curves", 0);
     int64_t known = job->model->target.class_count;
+    kfe_i_curve_point *points = NULL;
 
-    if (job->outcome.positive < 0 && known > MOST_CURVES)
-        return KFE_OK;
-    KFE_ALLOC_ZERO(job->ctx, result->curves, known);
-    for (int64_t g = 0; g < known; g++) {
-        kfe_i_class_curve *curve = &result->curves[result->curve_count];
-        if (job->outcome.positive >= 0 && g != job->outcome.positive)
+    for (int64_t g = 0; g < known && (outcome->positive >= 0 || known <= MOST_CURVES); g++) {
+        int64_t count = 0;
+        double positives = 0;
+        if (outcome->positive >= 0 && g != outcome->positive)
             continue;
-        curve->class_index = g;
-        result->curve_count++;
-        KFE_TRY(kfe_i_curve(job->ctx, &job->outcome, g, &curve->points, &curve->count, &curve->positives));
+        KFE_TRY(kfe_i_curve(job->ctx, outcome, g, &points, &count, &positives));
+        kfe_i_result_row(curves);
+        kfe_i_put_text(curves, NULL, "class", job->classes.names[g]);
+        if (positives == floor(positives))
+            kfe_i_put_count(curves, NULL, "rows", (int64_t)positives);
+        else
+            kfe_i_put_real(curves, NULL, "rows", positives);
+        put_points(curves, points, count, positives);
+        kfe_i_free(job->ctx, points);
+        points = NULL;
     }
+cleanup:
+    kfe_i_free(job->ctx, points);
+    return status;
+}
+
+static void put_values(const evaluating *job, const char *group, const double *values)
+{
+    kfe_i_result_table *facts = kfe_i_result_facts(job->result);
+
+    for (int64_t m = 0; m < job->metric_count; m++) {
+        kfe_i_put_real(facts, group, job->metrics[m]->name, values[m]);
+        kfe_i_put_about(facts, job->metrics[m]->summary);
+    }
+}
+
+/* All metrics, and their standard errors on a sample of rows; NaN: not known. */
+static kfe_status put_metrics(const evaluating *job)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_outcome *outcome = &job->judged.outcome;
+    double values[KFE_MOST_METRICS];
+    double errors[KFE_MOST_METRICS];
+
+    for (int64_t m = 0; m < job->metric_count; m++) {
+        KFE_TRY(job->metrics[m]->value(job->ctx, outcome, &values[m]));
+        KFE_TRY(kfe_i_metric_row_variance(job->ctx, job->metrics[m], outcome, values[m], &errors[m]));
+        errors[m] = sqrt(errors[m] / (double)outcome->rows);
+    }
+    kfe_i_put_count(kfe_i_result_facts(job->result), NULL, "rows", outcome->rows);
+    put_values(job, "metrics", values);
+    put_values(job, "standard_errors", errors);
 cleanup:
     return status;
 }
 
 /* ---- all together ---- */
 
-/* The value of a metric and its standard error. */
-static kfe_status measure_one(evaluating *job, int64_t m)
+static kfe_status judge(evaluating *job)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_outcome *outcome = &job->outcome;
-    const kfe_i_metric *metric = job->result.metrics[m];
-    double *value = &job->result.values[m];
-    double variance = 0;
+    kfe_i_outcome *outcome = &job->judged.outcome;
 
-    KFE_TRY(metric->value(job->ctx, outcome, value));
-    KFE_TRY(kfe_i_metric_row_variance(job->ctx, metric, outcome, *value, &variance));
-    job->result.errors[m] = sqrt(variance / (double)outcome->rows);
+    if (job->target->task == KFE_TASK_CLASSES) {
+        KFE_TRY(kfe_i_class_list_begin(job->ctx, job->model, job->target->class_count, &job->classes));
+        KFE_TRY(kfe_i_class_list_match(job->ctx, &job->classes, job->target, &job->truth));
+        KFE_TRY(warn_of_new_labels(job));
+        KFE_TRY(kfe_i_judge_classes(job->ctx, job->model, &job->outputs, job->classes.count, job->truth,
+                                    job->settings.positive, &job->judged));
+    } else {
+        *outcome = (kfe_i_outcome){.task = KFE_TASK_REAL,
+                                   .rows = job->target->rows,
+                                   .positive = -1,
+                                   .cols = job->target->cols,
+                                   .truth_values = job->target->values,
+                                   .predicted_values = job->predictions.values};
+    }
+    outcome->weights = job->target->weights;
 cleanup:
     return status;
 }
 
-static kfe_status measure(evaluating *job)
+static kfe_status fill(evaluating *job)
 {
     kfe_status status = KFE_OK;
-    kfe_i_outcome *outcome = &job->outcome;
 
-    *outcome = (kfe_i_outcome){.task = job->target->task,
-                               .rows = job->target->rows,
-                               .positive = -1,
-                               .weights = job->target->weights};
-    job->result.rows = outcome->rows;
-    if (outcome->task == KFE_TASK_CLASSES) {
-        KFE_TRY(prepare_classes(job));
-        if (job->settings.curves)
-            KFE_TRY(draw_curves(job));
-    } else {
-        outcome->cols = job->target->cols;
-        outcome->truth_values = job->target->values;
-        outcome->predicted_values = job->predictions.values;
-    }
-    for (int64_t m = 0; m < job->result.metric_count; m++)
-        KFE_TRY(measure_one(job, m));
+    KFE_TRY(kfe_i_result_new(job->ctx, &job->result));
+    KFE_TRY(put_metrics(job));
+    if (job->classes.count > 0)
+        KFE_TRY(put_confusion(job));
+    if (job->classes.count > 0 && job->settings.curves)
+        KFE_TRY(put_curves(job));
 cleanup:
     return status;
 }
@@ -308,7 +328,7 @@ kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data
                         kfe_result **out)
 {
     kfe_status status = KFE_OK;
-    evaluating job = {.ctx = ctx, .model = model, .target = data ? &data->target : NULL, .result.ctx = ctx};
+    evaluating job = {.ctx = ctx, .model = model, .target = data ? &data->target : NULL};
 
     *out = NULL;
     KFE_TRY(kfe_i_params_default(ctx, &params, &job.settings));
@@ -320,8 +340,10 @@ kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data
     KFE_TRY(check_target(&job));
     KFE_TRY(kfe_predict(ctx, model, data, &job.predictions, &job.outputs));
     warn_of_training_data(&job, data);
-    KFE_TRY(measure(&job));
-    KFE_TRY(kfe_i_outcome_result(ctx, &job.result, out));
+    KFE_TRY(judge(&job));
+    KFE_TRY(fill(&job));
+    status = kfe_i_result_finish(job.result, out);
+    job.result = NULL;
 cleanup:
     evaluating_free(&job);
     return status;

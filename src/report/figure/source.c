@@ -11,10 +11,8 @@
 #include "core/memory.h"
 #include "core/rng.h"
 #include "core/text.h"
-#include "data/target/classes.h"
 #include "model/arrange.h"
-#include "model/calibrate.h"
-#include "select/assess.h"
+#include "select/judged.h"
 
 /* ---- samples ---- */
 
@@ -165,59 +163,19 @@ static kfe_status compute_outputs(kfe_context *ctx, const kfe_model *model, cons
     return status;
 }
 
-/* Labels that the model was not fitted on have the probability zero. */
-static kfe_status take_probabilities(kfe_context *ctx, const kfe_i_source *source, kfe_i_set *set,
-                                     const kfe_matrix *outputs)
-{
-    kfe_status status = KFE_OK;
-    int64_t known = source->model->predictor.classes;
-    double *some = NULL;
-
-    if (source->model->calibration.kind == KFE_CALIBRATION_NONE)
-        return KFE_OK;
-    KFE_ALLOC(ctx, some, set->rows * known);
-    KFE_ALLOC_ZERO(ctx, set->probabilities, set->rows * source->class_count);
-    KFE_TRY(kfe_i_model_probabilities(ctx, source->model, set->rows, outputs->values, some));
-    for (int64_t i = 0; i < set->rows; i++)
-        memcpy(set->probabilities + i * source->class_count, some + i * known, (size_t)known * sizeof *some);
-    set->outcome.probabilities = set->probabilities;
-cleanup:
-    kfe_i_free(ctx, some);
-    return status;
-}
-
 static kfe_status take_classes(kfe_context *ctx, const kfe_i_source *source, kfe_i_set *set,
                                const kfe_matrix *outputs)
 {
-    kfe_status status = KFE_OK;
-    const kfe_i_predictor *predictor = &source->model->predictor;
+    int judges = set == &source->test || !source->test.data;
+    kfe_i_judged judged;
+    kfe_status status = kfe_i_judge_classes(ctx, source->model, outputs, source->classes.count,
+                                            judges ? set->truth : NULL, source->settings.positive, &judged);
 
-    KFE_ALLOC(ctx, set->predicted, set->rows);
-    if (set->truth && (set == &source->test || !source->test.data)) /* only of examples that judge */
-        KFE_ALLOC_ZERO(ctx, set->scores, set->rows * source->class_count);
-    for (int64_t i = 0; i < set->rows; i++) {
-        const double *row = outputs->values + i * outputs->stride;
-        set->predicted[i] = kfe_i_predictor_decide(predictor, row);
-        if (set->scores)
-            kfe_i_predictor_class_scores(predictor, row, set->scores + i * source->class_count);
-    }
-    if (!set->scores)
-        goto cleanup;
-    set->outcome = (kfe_i_outcome){.task = KFE_TASK_CLASSES,
-                                   .rows = set->rows,
-                                   .classes = source->class_count,
-                                   .positive = -1,
-                                   .truth = set->truth,
-                                   .predicted = set->predicted,
-                                   .scores = set->scores,
-                                   .one_vs_rest = kfe_i_predictor_is_one_vs_rest(predictor),
-                                   .weights = set->weights};
-    KFE_TRY(kfe_i_find_positive(ctx, source->model->target.class_count, source->model->target.class_names,
-                                source->settings.positive, &set->outcome.positive));
-    if (set->outcome.classes != 2 && !source->settings.positive[0])
-        set->outcome.positive = -1;
-    KFE_TRY(take_probabilities(ctx, source, set, outputs));
-cleanup:
+    set->predicted = judged.predicted;
+    set->scores = judged.scores;
+    set->probabilities = judged.probabilities;
+    set->outcome = judged.outcome;
+    set->outcome.weights = set->weights;
     return status;
 }
 
@@ -260,58 +218,9 @@ cleanup:
     return status;
 }
 
-/* ---- classes ---- */
-
-/* The number of a class in the common list. Both lists are sorted alike, so the search begins where the last one ended. */
-static int32_t class_number(kfe_i_source *source, const char *name, int64_t *hint)
-{
-    for (int64_t k = 0; k < source->class_count; k++) {
-        int64_t g = (*hint + k) % source->class_count;
-        if (kfe_i_same_class(source->class_names[g], name)) {
-            *hint = g + 1;
-            return (int32_t)g;
-        }
-    }
-    source->class_names[source->class_count] = name;
-    return (int32_t)source->class_count++;
-}
-
-static kfe_status match_classes(kfe_context *ctx, kfe_i_source *source, kfe_i_set *set, const kfe_data *data)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_target *target = &data->target;
-    int32_t *number_of = NULL;
-    int64_t hint = 0;
-
-    if (target->task != KFE_TASK_CLASSES)
-        return KFE_OK;
-    KFE_ALLOC(ctx, number_of, target->class_count);
-    KFE_ALLOC(ctx, set->truth, target->rows);
-    for (int64_t g = 0; g < target->class_count; g++)
-        number_of[g] = class_number(source, target->names[g], &hint);
-    for (int64_t i = 0; i < target->rows; i++)
-        set->truth[i] = number_of[target->codes[i]];
-cleanup:
-    kfe_i_free(ctx, number_of);
-    return status;
-}
-
 static int64_t classes_of(const kfe_i_set *set)
 {
     return set->data ? set->data->target.class_count : 0;
-}
-
-static kfe_status begin_classes(kfe_context *ctx, kfe_i_source *source)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_model_target *target = &source->model->target;
-
-    KFE_ALLOC(ctx, source->class_names,
-              target->class_count + classes_of(&source->train) + classes_of(&source->test));
-    for (int64_t g = 0; g < target->class_count; g++)
-        source->class_names[source->class_count++] = target->class_names[g];
-cleanup:
-    return status;
 }
 
 /* ---- all together ---- */
@@ -338,7 +247,9 @@ static kfe_status begin_set(kfe_context *ctx, kfe_i_source *source, kfe_i_set *s
 
     set->rows = kfe_data_rows(data);
     set->weights = data->target.weights;
-    return match_classes(ctx, source, set, data);
+    if (data->target.task != KFE_TASK_CLASSES)
+        return KFE_OK;
+    return kfe_i_class_list_match(ctx, &source->classes, &data->target, &set->truth);
 }
 
 kfe_status kfe_i_source_prepare(kfe_context *ctx, kfe_i_source *source)
@@ -352,7 +263,8 @@ kfe_status kfe_i_source_prepare(kfe_context *ctx, kfe_i_source *source)
     source->test.name = "test";
     if (!source->model)
         return KFE_OK;
-    KFE_TRY(begin_classes(ctx, source));
+    KFE_TRY(kfe_i_class_list_begin(ctx, source->model, classes_of(&source->train) + classes_of(&source->test),
+                                   &source->classes));
     if (source->train.data)
         KFE_TRY(gather(ctx, &source->train, most));
     for (int s = 0; s < 2; s++)
@@ -387,7 +299,7 @@ void kfe_i_source_free(kfe_i_source *source)
         return;
     set_free(source->ctx, &source->train);
     set_free(source->ctx, &source->test);
-    kfe_i_free(source->ctx, source->class_names);
+    kfe_i_free(source->ctx, source->classes.names);
 }
 
 const kfe_i_set *kfe_i_source_judged(const kfe_i_source *source)

@@ -8,7 +8,7 @@
 
 #include "model/model.h"
 #include "result/result.h"
-#include "select/metric.h"
+#include "select/judged.h"
 
 /* The most points of a figure. */
 enum { KFE_FIGURE_POINTS = 10000 };
@@ -46,9 +46,7 @@ typedef struct kfe_i_source {
     kfe_context *ctx;
     const kfe_model *model;
     kfe_i_set train, test;
-    /* of the model, then those that only the data has */
-    int64_t class_count;
-    const char **class_names;
+    kfe_i_class_list classes;
     const kfe_result *results;
     kfe_i_figure_settings settings;
 } kfe_i_source;

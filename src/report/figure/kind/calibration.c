@@ -170,7 +170,7 @@ static void write_caption(const kfe_i_source *source, const kfe_i_set *set, cons
 {
     if (set->outcome.positive >= 0)
         kfe_i_text_printf(&out->caption, "Probability of the class %s",
-                          source->class_names[set->outcome.positive]);
+                          source->classes.names[set->outcome.positive]);
     else
         kfe_i_text_puts(&out->caption, "Probability of the most probable class");
     kfe_i_text_printf(

@@ -41,10 +41,10 @@ static kfe_status add_table(const kfe_i_source *source, const counts *c, kfe_i_f
     int32_t *codes = NULL;
     int column = 0;
 
-    KFE_TRY(kfe_i_figure_words(out, "class", source->class_count, source->class_names, &column, &codes));
+    KFE_TRY(kfe_i_figure_words(out, "class", source->classes.count, source->classes.names, &column, &codes));
     for (int k = 0; k < 4; k++)
         KFE_TRY(kfe_i_figure_numbers(out, names[k], &column, &columns[k]));
-    for (int64_t g = 0; g < source->class_count; g++) {
+    for (int64_t g = 0; g < source->classes.count; g++) {
         codes[g] = (int32_t)g;
         columns[0][g] = c->truth[g];
         columns[1][g] = ratio(c->right[g], c->predicted[g]);
@@ -64,11 +64,11 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     if (!set || set->outcome.task != KFE_TASK_CLASSES)
         return KFE_OK;
     KFE_TRY(count(ctx, &set->outcome, &c));
-    kfe_i_figure_rows(out, source->class_count);
+    kfe_i_figure_rows(out, source->classes.count);
     KFE_TRY(add_table(source, &c, out));
     kfe_i_text_printf(&out->caption, "Of the %s examples%s, by class.", set->name,
                       set->weights ? ", which count by their weights" : "");
-    if (source->class_count > MOST_BARS)
+    if (source->classes.count > MOST_BARS)
         goto cleanup; /* a table only */
     KFE_TRY(kfe_i_figure_panel(out, NULL, "class", ""));
     kfe_i_axis_range(&out->panels[0].y, 0, 1.02);

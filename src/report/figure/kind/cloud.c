@@ -42,7 +42,7 @@ static kfe_status choose_styles(kfe_i_cloud *points)
 {
     kfe_status status = KFE_OK;
     const kfe_i_source *source = points->source;
-    int64_t count = source->class_count;
+    int64_t count = source->classes.count;
     int64_t *sizes = NULL;
     int next = 0;
 
@@ -198,10 +198,10 @@ static kfe_status add_classes(kfe_i_cloud *points, kfe_i_figure *figure)
     int32_t *predicted = NULL;
 
     if (source->train.truth || source->test.truth)
-        KFE_TRY(kfe_i_figure_words(figure, "class", source->class_count, source->class_names, &points->target,
-                                   &truth));
+        KFE_TRY(kfe_i_figure_words(figure, "class", source->classes.count, source->classes.names,
+                                   &points->target, &truth));
     if (source->train.predicted || source->test.predicted)
-        KFE_TRY(kfe_i_figure_words(figure, "predicted", source->class_count, source->class_names,
+        KFE_TRY(kfe_i_figure_words(figure, "predicted", source->classes.count, source->classes.names,
                                    &points->predicted, &predicted));
     for (int64_t i = 0; i < points->count; i++) {
         const kfe_i_cloud_point *point = &points->items[i];
@@ -288,9 +288,9 @@ static int is_same_group(const kfe_i_cloud_point *a, const kfe_i_cloud_point *b)
 
 static const char *class_of_style(const kfe_i_cloud *points, int style)
 {
-    for (int64_t g = 0; g < points->source->class_count; g++)
+    for (int64_t g = 0; g < points->source->classes.count; g++)
         if (points->style_of[g] == style)
-            return points->source->class_names[g];
+            return points->source->classes.names[g];
     return "";
 }
 
@@ -386,10 +386,10 @@ void kfe_i_cloud_caption(const kfe_i_cloud *points, kfe_i_figure *figure)
                           (long long)points->count, (long long)all);
     else
         kfe_i_text_printf(&figure->caption, " All %lld examples are shown.", (long long)all);
-    if (points->source->class_count > KFE_FIGURE_CLASSES)
+    if (points->source->classes.count > KFE_FIGURE_CLASSES)
         kfe_i_text_printf(&figure->caption,
                           " The %d largest of %lld classes have colours of their own; the others are grey.",
-                          KFE_FIGURE_CLASSES, (long long)source->class_count);
+                          KFE_FIGURE_CLASSES, (long long)source->classes.count);
     if (points->feature_count > 0 && source->model->dim > points->feature_count)
         kfe_i_text_printf(&figure->caption, " The first %d of %lld features.", points->feature_count,
                           (long long)source->model->dim);

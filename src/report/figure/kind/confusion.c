@@ -17,9 +17,9 @@ static kfe_status add_columns(kfe_i_figure *out, const kfe_i_source *source, cel
     kfe_status status = KFE_OK;
     int share = 0;
 
-    KFE_TRY(kfe_i_figure_words(out, "true class", source->class_count, source->class_names, &c->truth,
+    KFE_TRY(kfe_i_figure_words(out, "true class", source->classes.count, source->classes.names, &c->truth,
                                &c->truths));
-    KFE_TRY(kfe_i_figure_words(out, "predicted class", source->class_count, source->class_names,
+    KFE_TRY(kfe_i_figure_words(out, "predicted class", source->classes.count, source->classes.names,
                                &c->predicted, &c->predictions));
     KFE_TRY(kfe_i_figure_numbers(out, "count", &c->count, &c->counts));
     KFE_TRY(kfe_i_figure_numbers(out, "share of the true class", &share, &c->shares));
@@ -63,7 +63,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     KFE_TRY(fill(ctx, &set->outcome, pairs, distinct, &c));
     out->flags = KFE_FIGURE_SQUARE | KFE_FIGURE_COUNTS | KFE_FIGURE_REVERSED;
     KFE_TRY(kfe_i_figure_panel(out, NULL, "predicted class", "true class"));
-    kfe_i_series series = {.mark = source->class_count <= MOST_CELLS ? KFE_MARK_HEAT : KFE_MARK_POINTS,
+    kfe_i_series series = {.mark = source->classes.count <= MOST_CELLS ? KFE_MARK_HEAT : KFE_MARK_POINTS,
                            .count = distinct,
                            .x = c.predicted,
                            .y = c.truth,

@@ -88,7 +88,7 @@ static kfe_status add_series(job *work, const kfe_i_source *source, int64_t g, i
 
     kfe_i_text_init(&name, work->ctx);
     kfe_i_text_printf(&name, "%s %.3f ", work->kind->area, work->area);
-    kfe_i_text_puts(&name, source->class_names[g]);
+    kfe_i_text_puts(&name, source->classes.names[g]);
     KFE_TRY(name.status);
     KFE_TRY(kfe_i_figure_series(out, name.bytes, series));
 cleanup:
@@ -105,7 +105,8 @@ static kfe_status add_columns(const job *work, const kfe_i_source *source, kfe_i
     int column = 0;
 
     kfe_i_figure_rows(out, work->count);
-    KFE_TRY(kfe_i_figure_words(out, "class", source->class_count, source->class_names, &column, &classes));
+    KFE_TRY(
+        kfe_i_figure_words(out, "class", source->classes.count, source->classes.names, &column, &classes));
     for (int k = 0; k < 3; k++)
         KFE_TRY(kfe_i_figure_numbers(out, names[k], &column, &columns[k]));
     for (int64_t i = 0; i < work->count; i++) {

@@ -70,7 +70,7 @@ static kfe_status add_columns(job *work, const kfe_i_source *source, kfe_i_figur
     kfe_i_figure_rows(out, work->features * work->classes * work->bins);
     KFE_TRY(kfe_i_figure_numbers(out, "feature", &work->feature, &features));
     if (work->classes > 1)
-        KFE_TRY(kfe_i_figure_words(out, "class", source->class_count, source->class_names, &work->group,
+        KFE_TRY(kfe_i_figure_words(out, "class", source->classes.count, source->classes.names, &work->group,
                                    &groups));
     KFE_TRY(kfe_i_figure_numbers(out, "value", &work->value, &work->values));
     KFE_TRY(kfe_i_figure_numbers(out, "density", &work->density, &work->densities));
@@ -92,7 +92,7 @@ static kfe_status add_panel(const job *work, const kfe_i_source *source, int64_t
     kfe_i_feature_name(j, name, sizeof name);
     KFE_TRY(kfe_i_figure_panel(out, name, "", "density"));
     for (int64_t g = 0; g < work->classes; g++) {
-        const char *title = j > 0 || work->classes == 1 ? NULL : source->class_names[g];
+        const char *title = j > 0 || work->classes == 1 ? NULL : source->classes.names[g];
         kfe_i_series series = {.mark = KFE_MARK_LINE,
                                .style = (int)g,
                                .panel = (int)j,
@@ -123,8 +123,8 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     if (!source->model || !work.set->data || work.set->rows == 0)
         return KFE_OK;
     work.features = work.set->dim < MOST_FEATURES ? work.set->dim : MOST_FEATURES;
-    if (work.set->truth && source->class_count <= MOST_CLASSES)
-        work.classes = source->class_count;
+    if (work.set->truth && source->classes.count <= MOST_CLASSES)
+        work.classes = source->classes.count;
     work.bins = choose_bins(work.set->rows / work.classes);
     KFE_TRY(add_columns(&work, source, out));
     out->across = work.features > 1 ? 2 : 1;
@@ -137,8 +137,8 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     if (work.features < source->model->dim)
         kfe_i_text_printf(&out->caption, " The first %lld of %lld features.", (long long)work.features,
                           (long long)source->model->dim);
-    if (work.classes == 1 && source->class_count > MOST_CLASSES)
-        kfe_i_text_printf(&out->caption, " All %lld classes together.", (long long)source->class_count);
+    if (work.classes == 1 && source->classes.count > MOST_CLASSES)
+        kfe_i_text_printf(&out->caption, " All %lld classes together.", (long long)source->classes.count);
 cleanup:
     return status;
 }

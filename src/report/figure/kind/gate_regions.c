@@ -189,8 +189,8 @@ static kfe_status add_columns(const kfe_i_source *source, const regions *r, kfe_
     name_axis(r, 1, name, sizeof name);
     KFE_TRY(kfe_i_figure_numbers(out, name, &t->y, &t->places[1]));
     if (r->set->truth)
-        KFE_TRY(
-            kfe_i_figure_words(out, "class", source->class_count, source->class_names, &column, &t->classes));
+        KFE_TRY(kfe_i_figure_words(out, "class", source->classes.count, source->classes.names, &column,
+                                   &t->classes));
 cleanup:
     return status;
 }
