@@ -13,7 +13,7 @@
 
 int main(int argc, char **argv)
 {
-    static const char *const grids[] = {"gamma=1e-4:1e-1:log10", "C=1e-2:1e5:log8"};
+    static const char *const grids[] = {"gamma=1e-4:1e-1:log10", "C=1e-2:1e5:log8", NULL};
     kfe_context *ctx = NULL;
     kfe_data *data = NULL;
     kfe_spec *spec = NULL;
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     gpu_check(ctx, kfe_data_set_labels(ctx, data, p.labels));
     gpu_check(ctx, kfe_spec_parse(ctx, "koc", "", "rbf:gamma=1e-2", &spec));
     gpu_check(ctx, kfe_spec_set_learner(ctx, spec, "linear-svm", ""));
-    gpu_check(ctx, kfe_cross_validate(ctx, spec, 2, grids, data, "folds=5,inner-folds=0", NULL, &found));
+    gpu_check(ctx, kfe_cross_validate(ctx, spec, grids, data, "folds=5,inner-folds=0", NULL, &found));
     gpu_check(ctx, kfe_result_report(ctx, found, KFE_STYLE_TEXT, &report));
     printf("cv of koc + linear-svm, 5 folds x 10 gamma x 8 C, on %s, n=%lld d=%lld classes=%lld: %.3f s "
            "(opening the "

@@ -93,9 +93,10 @@ cleanup:
 kfe_status cli_check_grids(cli_session *session, int count, kfe_spec *const *specs)
 {
     const char **grids = NULL;
-    int grid_count = cli_list_values(&session->arguments, "grid", &grids);
-    kfe_status status =
-        kfe_grids_check(session->ctx, count, (const kfe_spec *const *)specs, grid_count, grids);
+    kfe_status status;
+
+    cli_list_values(&session->arguments, "grid", &grids);
+    status = kfe_grids_check(session->ctx, count, (const kfe_spec *const *)specs, grids);
 
     free(grids);
     return status;
@@ -108,8 +109,9 @@ int cli_list_values(const cli_arguments *arguments, const char *name, const char
 
     *out = NULL;
     while ((value = cli_value_at(arguments, name, count)) != NULL) {
-        *out = cli_resize(*out, (size_t)count + 1, sizeof **out);
+        *out = cli_resize(*out, (size_t)count + 2, sizeof **out);
         (*out)[count++] = value;
+        (*out)[count] = NULL;
     }
     return count;
 }

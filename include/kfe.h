@@ -897,20 +897,20 @@ KFE_API void kfe_output_free(kfe_output *output);
 /*
  * Cross-validates a spec that can predict. A grid is "NAME=a,b,c", "NAME=lo:hi:logN" or "NAME=lo:hi:linN" over a
  * parameter of the kernels, the method, the learner or the fit. Settings are compared on inner folds and assessed on
- * outer ones. `best`, if not NULL, becomes a model of the best setting, fitted on all data.
+ * outer ones. `grids` ends with NULL; NULL: no grids. `best`, if not NULL, becomes a model of the best setting, fitted on all data.
  *
  * This function and kfe_compare have plain arguments instead of a struct, so that other languages can call them without knowing
  * a layout; everything with a default is in `options`.
  */
-KFE_API kfe_status kfe_cross_validate(kfe_context *ctx, const kfe_spec *spec, int grid_count,
-                                      const char *const *grids, const kfe_data *data, const char *options,
-                                      kfe_model **best, kfe_result **out);
+KFE_API kfe_status kfe_cross_validate(kfe_context *ctx, const kfe_spec *spec, const char *const *grids,
+                                      const kfe_data *data, const char *options, kfe_model **best,
+                                      kfe_result **out);
 KFE_API const kfe_param_info *kfe_cv_option(int index); /* NULL past the end */
 /* Checks the grids and options of a cross-validation without data; *settings is the number of settings. */
-KFE_API kfe_status kfe_cv_check(kfe_context *ctx, const kfe_spec *spec, int grid_count,
-                                const char *const *grids, const char *options, int64_t *settings);
+KFE_API kfe_status kfe_cv_check(kfe_context *ctx, const kfe_spec *spec, const char *const *grids,
+                                const char *options, int64_t *settings);
 /* Checks without data that each grid names a parameter of at least one spec and that all its values are valid. */
-KFE_API kfe_status kfe_grids_check(kfe_context *ctx, int count, const kfe_spec *const *specs, int grid_count,
+KFE_API kfe_status kfe_grids_check(kfe_context *ctx, int count, const kfe_spec *const *specs,
                                    const char *const *grids);
 /* The outer splits of kfe_cross_validate with these options and the context's seed. The rows of a training or test part
  * count from 0 and increase; the arrays belong to the splits. NULL and *count = 0 if `index` is out of range. */
@@ -923,7 +923,7 @@ KFE_API const int64_t *kfe_splits_test(const kfe_splits *splits, int64_t index, 
 KFE_API void kfe_splits_free(kfe_splits *splits);
 /* Cross-validates several specs on the same splits and tests which of them differ. A grid applies to the specs that have
  * its parameter; at least one must. */
-KFE_API kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs, int grid_count,
+KFE_API kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs,
                                const char *const *grids, const kfe_data *data, const char *options,
                                kfe_result **out);
 KFE_API const kfe_param_info *kfe_compare_option(int index); /* NULL past the end */

@@ -132,14 +132,14 @@ static kfe_status run_comparison(comparison *c, const kfe_data *train)
     const char *report = cli_value(&session->arguments, "report");
     double start = kfe_i_clock();
     const char **grids = NULL;
-    int grid_count = cli_list_values(&session->arguments, "grid", &grids);
     cli_text options = {0};
     kfe_result *result = NULL;
     kfe_status status = KFE_OK;
 
+    cli_list_values(&session->arguments, "grid", &grids);
     cli_options_of(&session->arguments, CLI_OPTIONS, &options);
     add_bold(session, &options);
-    CLI_TRY(kfe_compare(session->ctx, c->count, (const kfe_spec *const *)c->specs, grid_count, grids, train,
+    CLI_TRY(kfe_compare(session->ctx, c->count, (const kfe_spec *const *)c->specs, grids, train,
                         cli_text_string(&options), &result));
     cli_progress_erase();
     if (!session->quiet) {

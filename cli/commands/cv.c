@@ -30,14 +30,14 @@ static kfe_status validate(cli_session *session, const kfe_spec *spec, const kfe
     double start = kfe_i_clock();
     const char *save = cli_value(arguments, "output");
     const char **grids = NULL;
-    int grid_count = cli_list_values(arguments, "grid", &grids);
     kfe_model *best = NULL;
     cli_text options = {0};
     kfe_result *result = NULL;
     kfe_status status = KFE_OK;
 
+    cli_list_values(arguments, "grid", &grids);
     cli_options_of(arguments, CLI_OPTIONS, &options);
-    CLI_TRY(kfe_cross_validate(session->ctx, spec, grid_count, grids, train, cli_text_string(&options),
+    CLI_TRY(kfe_cross_validate(session->ctx, spec, grids, train, cli_text_string(&options),
                                save ? &best : NULL, &result));
     cli_progress_erase();
     if (!session->quiet)
@@ -61,11 +61,11 @@ static kfe_status make_spec(cli_session *session, kfe_spec **out)
 {
     const cli_arguments *arguments = &session->arguments;
     const char **grids = NULL;
-    int grid_count = cli_list_values(arguments, "grid", &grids);
     int64_t settings = 0;
     cli_text options = {0};
     kfe_status status = KFE_OK;
 
+    cli_list_values(arguments, "grid", &grids);
     cli_options_of(arguments, CLI_OPTIONS, &options);
     CLI_TRY(cli_make_spec(session, cli_value(arguments, "method"), 1, out));
     if (!kfe_spec_predicts(*out)) {
@@ -74,7 +74,7 @@ static kfe_status make_spec(cli_session *session, kfe_spec **out)
         goto cleanup;
     }
     CLI_TRY(kfe_spec_check(session->ctx, *out, NULL, NULL));
-    CLI_TRY(kfe_cv_check(session->ctx, *out, grid_count, grids, cli_text_string(&options), &settings));
+    CLI_TRY(kfe_cv_check(session->ctx, *out, grids, cli_text_string(&options), &settings));
 cleanup:
     free(grids);
     free(options.bytes);

@@ -78,7 +78,8 @@ def _grid_texts(grid: dict[str, Any] | list[str]) -> list[bytes]:
 
 
 def _strings(texts: Sequence[bytes]):
-    return (c_char_p * len(texts))(*texts)
+    """The texts, with NULL at the end."""
+    return (c_char_p * (len(texts) + 1))(*texts)
 
 
 # ---- estimators ----
@@ -132,7 +133,7 @@ def _search(estimator, X, y, grid, splits: list | None, options: dict[str, Any],
     best, found = c_void_p(), c_void_p()
     try:
         give_splits(data, splits, groups, weights)
-        context.call(lib.kfe_cross_validate, spec.pointer, len(grids), _strings(grids), data.pointer,
+        context.call(lib.kfe_cross_validate, spec.pointer, _strings(grids), data.pointer,
                      options_text(options), byref(best) if refit else None, byref(found))
     except BaseException:
         _let_go(found, best)
@@ -407,7 +408,7 @@ def _compare_own(estimators: list[Any], X, y, grid, splits: list | None, options
     pointers = (c_void_p * len(specs))(*(spec.pointer for spec in specs))
     try:
         give_splits(data, splits, groups, weights)
-        context.call(lib.kfe_compare, len(specs), pointers, len(grids), _strings(grids), data.pointer,
+        context.call(lib.kfe_compare, len(specs), pointers, _strings(grids), data.pointer,
                      options_text(options), byref(found))
     except BaseException:
         _let_go(found)

@@ -9,8 +9,7 @@
 
 kfe_status rep_assess(const rep_cell *cell, const kfe_data *data, kfe_result **out)
 {
-    return kfe_cross_validate(cell->ctx, cell->spec, cell->grid_count, cell->grids, data, cell->options, NULL,
-                              out);
+    return kfe_cross_validate(cell->ctx, cell->spec, cell->grids, data, cell->options, NULL, out);
 }
 
 /* A column of the splits by its name or, as a metric, by the last part of it. */

@@ -87,7 +87,7 @@ static kfe_status read_grids(const rep_place *place, rep_cell *cell)
     const json_t *grids = json_object_get(cell->column, "grid");
     void *memory = NULL;
 
-    REP_TRY(rep_allocate(cell->ctx, json_array_size(grids) + 1, sizeof *cell->grids, &memory));
+    REP_TRY(rep_allocate(cell->ctx, json_array_size(grids) + 2, sizeof *cell->grids, &memory));
     cell->grids = memory;
     for (size_t i = 0; i < json_array_size(grids); i++)
         cell->grids[cell->grid_count++] = json_string_value(json_array_get(grids, i));

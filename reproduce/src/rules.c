@@ -343,7 +343,7 @@ static kfe_status check_cell(const rep_place *place, int quick)
     if (!cell.spec)
         goto cleanup;
     REP_TRY(check_purpose(place->plan, where, &cell));
-    status = kfe_cv_check(place->plan->ctx, cell.spec, cell.grid_count, cell.grids, cell.options, &settings);
+    status = kfe_cv_check(place->plan->ctx, cell.spec, cell.grids, cell.options, &settings);
     REP_TRY(rep_plan_prefix(place->plan, where, status));
 cleanup:
     rep_cell_close(&cell);

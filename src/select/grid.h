@@ -48,6 +48,16 @@ typedef struct kfe_i_grid_texts {
     int optional; /* skip a text whose parameter the spec does not have, instead of failing */
 } kfe_i_grid_texts;
 
+/* The texts of a list that ends with NULL; NULL: none. */
+static inline kfe_i_grid_texts kfe_i_grid_list(const char *const *texts, int optional)
+{
+    kfe_i_grid_texts out = {.texts = texts, .optional = optional};
+
+    while (texts && texts[out.count])
+        out.count++;
+    return out;
+}
+
 /* Checks every value. unused[i], unless unused is NULL, goes up by one if text i was skipped. */
 kfe_status kfe_i_grid_make(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids, int *unused,
                            kfe_i_grid *out);

@@ -26,14 +26,13 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_cross_validate(kfe_context *ctx, const kfe_spec *spec, int grid_count,
-                              const char *const *grids, const kfe_data *data, const char *options,
-                              kfe_model **best, kfe_result **out)
+kfe_status kfe_cross_validate(kfe_context *ctx, const kfe_spec *spec, const char *const *grids,
+                              const kfe_data *data, const char *options, kfe_model **best, kfe_result **out)
 {
     kfe_status status = KFE_OK;
     kfe_i_assess_settings settings;
     kfe_i_assessment assessment = {0};
-    const kfe_i_grid_texts texts = {grid_count, grids, 0};
+    const kfe_i_grid_texts texts = kfe_i_grid_list(grids, 0);
     kfe_i_search search = {0};
     int64_t fits = 0;
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
@@ -119,20 +118,20 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_grids_check(kfe_context *ctx, int count, const kfe_spec *const *specs, int grid_count,
+kfe_status kfe_grids_check(kfe_context *ctx, int count, const kfe_spec *const *specs,
                            const char *const *grids)
 {
     kfe_status status = KFE_OK;
     kfe_i_grid grid = {0};
-    const kfe_i_grid_texts texts = {grid_count, grids, count > 1};
+    const kfe_i_grid_texts texts = kfe_i_grid_list(grids, count > 1);
     int *unused = NULL;
 
-    KFE_ALLOC_ZERO(ctx, unused, grid_count);
+    KFE_ALLOC_ZERO(ctx, unused, texts.count);
     for (int i = 0; i < count; i++) {
         KFE_TRY(kfe_i_grid_make(ctx, specs[i], texts, unused, &grid));
         kfe_i_grid_free(&grid);
     }
-    for (int i = 0; i < grid_count; i++)
+    for (int i = 0; i < texts.count; i++)
         if (unused[i] == count)
             KFE_FAIL(ctx, KFE_EINVAL, "{grid=%s}: no method, kernel or learner here has this parameter",
                      grids[i]);
@@ -199,14 +198,14 @@ static kfe_status count_fits(const comparing *c, int count, const kfe_spec *cons
     return kfe_i_is_failed_cell(status) ? KFE_OK : status;
 }
 
-kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs, int grid_count,
-                       const char *const *grids, const kfe_data *data, const char *options, kfe_result **out)
+kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs, const char *const *grids,
+                       const kfe_data *data, const char *options, kfe_result **out)
 {
     kfe_status status = KFE_OK;
     compare_settings own;
     kfe_i_assess_settings shared;
     comparing c = {.ctx = ctx};
-    const kfe_i_grid_texts texts = {grid_count, grids, 1};
+    const kfe_i_grid_texts texts = kfe_i_grid_list(grids, 1);
     kfe_i_search search = {0};
     int64_t fits = 0;
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
@@ -217,12 +216,14 @@ kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs
     KFE_ALLOC_ZERO(ctx, c.assessments, count);
     KFE_ALLOC_ZERO(ctx, c.failed, count);
     KFE_TRY(parse_options(ctx, options, &own, &shared));
-    KFE_TRY(kfe_grids_check(ctx, count, specs, grid_count, grids));
-    KFE_TRY(kfe_i_check_same_call(
-        ctx,
-        &(kfe_i_call){
-            .name = "compare", .spec_count = count, .specs = specs, .text_count = grid_count, .texts = grids},
-        NULL)); /* each assessment compares the data and the options */
+    KFE_TRY(kfe_grids_check(ctx, count, specs, grids));
+    KFE_TRY(kfe_i_check_same_call(ctx,
+                                  &(kfe_i_call){.name = "compare",
+                                                .spec_count = count,
+                                                .specs = specs,
+                                                .text_count = texts.count,
+                                                .texts = grids},
+                                  NULL)); /* each assessment compares the data and the options */
     KFE_TRY(count_fits(&c, count, specs, texts, data, &shared, &fits));
     kfe_i_search_begin(ctx, fits, &search);
     for (int i = 0; i < count; i++)

@@ -66,8 +66,8 @@ const int64_t *kfe_splits_test(const kfe_splits *splits, int64_t index, int64_t 
     return split ? split->test : NULL;
 }
 
-kfe_status kfe_cv_check(kfe_context *ctx, const kfe_spec *spec, int grid_count, const char *const *grids,
-                        const char *options, int64_t *settings)
+kfe_status kfe_cv_check(kfe_context *ctx, const kfe_spec *spec, const char *const *grids, const char *options,
+                        int64_t *settings)
 {
     kfe_status status = KFE_OK;
     kfe_i_assess_settings parsed;
@@ -76,7 +76,7 @@ kfe_status kfe_cv_check(kfe_context *ctx, const kfe_spec *spec, int grid_count, 
     *settings = 0;
     KFE_TRY(kfe_i_assess_settings_parse(ctx, options, &parsed));
     KFE_TRY(kfe_i_metric_names_check(ctx, parsed.metrics));
-    KFE_TRY(kfe_i_grid_make(ctx, spec, (kfe_i_grid_texts){grid_count, grids, 0}, NULL, &grid));
+    KFE_TRY(kfe_i_grid_make(ctx, spec, kfe_i_grid_list(grids, 0), NULL, &grid));
     *settings = grid.count;
 cleanup:
     kfe_i_grid_free(&grid);

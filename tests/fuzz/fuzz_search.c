@@ -72,15 +72,15 @@ static kfe_status make_data(kfe_context *ctx, int real, kfe_data **out)
 static void search(kfe_context *ctx, const texts *t, const kfe_spec *spec, const kfe_data *data,
                    int *questions)
 {
-    const char *const grids[2] = {t->line[GRID], t->line[SECOND_GRID]};
+    const char *const grids[3] = {t->line[GRID], t->line[GRID] ? t->line[SECOND_GRID] : NULL, NULL};
     int count = t->line[GRID] ? t->line[SECOND_GRID] ? 2 : 1 : 0;
     kfe_model *best = NULL;
     char *report = NULL;
     char *text = NULL;
     int64_t settings = 0;
 
-    kfe_cv_check(ctx, spec, count, grids, t->line[OPTIONS], &settings);
-    kfe_grids_check(ctx, 1, &spec, count, grids);
+    kfe_cv_check(ctx, spec, grids, t->line[OPTIONS], &settings);
+    kfe_grids_check(ctx, 1, &spec, grids);
     *questions = 0;
     kfe_status status =
         write_cross_validate(ctx, spec, count, grids, data, t->line[OPTIONS], KFE_STYLE_JSON, &best, &report);

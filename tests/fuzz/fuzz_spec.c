@@ -48,7 +48,7 @@ static void use_spec(kfe_context *ctx, const texts *t)
         kfe_spec_set_learner(ctx, spec, t->line[4], t->line[5]);
     if (t->line[6])
         kfe_spec_set(ctx, spec, t->line[6], t->line[7] ? t->line[7] : "");
-    kfe_cv_check(ctx, spec, t->line[6] ? 1 : 0, &t->line[6], t->line[7], &settings);
+    kfe_cv_check(ctx, spec, (const char *const[]){t->line[6], NULL}, t->line[7], &settings);
     kfe_spec_free(spec);
 }
 

@@ -90,7 +90,7 @@ cleanup:
 
 kfe_status use_search(kfe_context *ctx, void *user)
 {
-    static const char *const grids[] = {"neighbors=1,3"};
+    static const char *const grids[] = {"neighbors=1,3", NULL};
     static const char *const kernels[] = {"linear", "rbf"};
     kfe_status status = KFE_OK;
     kfe_data *data = NULL;
@@ -108,17 +108,16 @@ kfe_status use_search(kfe_context *ctx, void *user)
     assert_string_equal(CALL(kfe_misfit_text)(KFE_MISFIT_VIEWS), "takes one view");
     assert_string_equal(CALL(kfe_spec_method)(spec), "koc");
     assert_true(CALL(kfe_spec_predicts)(spec));
-    TRY(CALL(kfe_grids_check)(ctx, 1, (const kfe_spec *const[]){spec}, 1, grids));
-    TRY(CALL(kfe_cv_check)(ctx, spec, 1, grids, "folds=2", &settings));
-    TRY(CALL(kfe_grids_check)(ctx, 1, (const kfe_spec *const[]){spec}, 1, grids));
+    TRY(CALL(kfe_grids_check)(ctx, 1, (const kfe_spec *const[]){spec}, grids));
+    TRY(CALL(kfe_cv_check)(ctx, spec, grids, "folds=2", &settings));
+    TRY(CALL(kfe_grids_check)(ctx, 1, (const kfe_spec *const[]){spec}, grids));
     TRY(CALL(kfe_splits_make)(ctx, data, "folds=2", &splits));
     look_at_splits(splits);
     TRY(use_groups(ctx, splits));
     TRY(use_weights(ctx));
     TRY(CALL(kfe_measure)(ctx, data, 2, kernels, NULL, &found[0]));
-    TRY(CALL(kfe_cross_validate)(ctx, spec, 1, grids, data, "folds=2,inner-folds=2", &best, &found[1]));
-    TRY(CALL(kfe_compare)(ctx, 2, (const kfe_spec *const[]){spec, spec}, 0, NULL, data, "folds=2",
-                          &found[2]));
+    TRY(CALL(kfe_cross_validate)(ctx, spec, grids, data, "folds=2,inner-folds=2", &best, &found[1]));
+    TRY(CALL(kfe_compare)(ctx, 2, (const kfe_spec *const[]){spec, spec}, NULL, data, "folds=2", &found[2]));
     for (int i = 0; i < 3; i++)
         TRY(use_result(ctx, found[i]));
 cleanup:

@@ -160,7 +160,7 @@ static void test_csv_has_every_value(void **state)
 /* Every column of a search says what it means. */
 static void test_columns_are_explained(void **state)
 {
-    static const char *const grids[] = {"gamma=0.1,1"};
+    static const char *const grids[] = {"gamma=0.1,1", NULL};
     kfe_context *ctx = *state;
     kfe_data *data = NULL;
     kfe_spec *spec = NULL;
@@ -172,10 +172,9 @@ static void test_columns_are_explained(void **state)
     assert_ok(ctx, kfe_data_generate(ctx, "iris", NULL, &data));
     assert_ok(ctx, kfe_spec_parse(ctx, "koc", NULL, "rbf", &spec));
     assert_ok(ctx, kfe_spec_set_learner(ctx, spec, "knn", NULL));
+    assert_ok(ctx, kfe_cross_validate(ctx, spec, grids, data, "folds=2,permutations=3", &model, &found[0]));
     assert_ok(ctx,
-              kfe_cross_validate(ctx, spec, 1, grids, data, "folds=2,permutations=3", &model, &found[0]));
-    assert_ok(
-        ctx, kfe_compare(ctx, 2, (const kfe_spec *const[]){spec, spec}, 0, NULL, data, "folds=2", &found[1]));
+              kfe_compare(ctx, 2, (const kfe_spec *const[]){spec, spec}, NULL, data, "folds=2", &found[1]));
     assert_ok(ctx, kfe_evaluate(ctx, model, data, "curves=yes", &found[2]));
     assert_ok(ctx, kfe_tune(ctx, data, "time=none,trials=4,folds=2", NULL, &found[3]));
     assert_ok(ctx, kfe_measure(ctx, data, 1, (const char *const[]){"rbf"}, NULL, &found[4]));

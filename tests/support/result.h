@@ -8,6 +8,8 @@
 #include "kfe.h"
 
 /* Writes the result of a call that ended with this status, and frees it. */
+enum { RESULT_MOST_GRIDS = 8 };
+
 static inline kfe_status result_written(kfe_context *ctx, kfe_status status, kfe_result *result,
                                         kfe_style style, char **out)
 {
@@ -48,7 +50,11 @@ static inline kfe_status write_cross_validate(kfe_context *ctx, const kfe_spec *
                                               char **out)
 {
     kfe_result *result = NULL;
-    kfe_status status = kfe_cross_validate(ctx, spec, count, grids, data, options, best, &result);
+    const char *list[RESULT_MOST_GRIDS + 1] = {0};
+
+    for (int i = 0; i < count && i < RESULT_MOST_GRIDS; i++)
+        list[i] = grids[i];
+    kfe_status status = kfe_cross_validate(ctx, spec, list, data, options, best, &result);
 
     return result_written(ctx, status, result, style, out);
 }
@@ -58,7 +64,11 @@ static inline kfe_status write_compare(kfe_context *ctx, int spec_count, const k
                                        const char *options, kfe_style style, char **out)
 {
     kfe_result *result = NULL;
-    kfe_status status = kfe_compare(ctx, spec_count, specs, count, grids, data, options, &result);
+    const char *list[RESULT_MOST_GRIDS + 1] = {0};
+
+    for (int i = 0; i < count && i < RESULT_MOST_GRIDS; i++)
+        list[i] = grids[i];
+    kfe_status status = kfe_compare(ctx, spec_count, specs, list, data, options, &result);
 
     return result_written(ctx, status, result, style, out);
 }

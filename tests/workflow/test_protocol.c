@@ -137,18 +137,18 @@ static void test_splits_are_those_of_cross_validation(void **state)
 static void test_grids_are_checked_without_data(void **state)
 {
     kfe_context *ctx = *state;
-    static const char *const grids[] = {"gamma=0.1,1,10", "neighbors=1,5"};
-    static const char *const misspelt[] = {"gama=1"};
+    static const char *const grids[] = {"gamma=0.1,1,10", "neighbors=1,5", NULL};
+    static const char *const misspelt[] = {"gama=1", NULL};
     kfe_spec *spec = NULL;
     int64_t settings = 0;
 
     assert_ok(ctx, kfe_spec_parse(ctx, "koc", NULL, "rbf", &spec));
     assert_ok(ctx, kfe_spec_set_learner(ctx, spec, "knn", NULL));
-    assert_ok(ctx, kfe_cv_check(ctx, spec, 2, grids, "folds=3", &settings));
+    assert_ok(ctx, kfe_cv_check(ctx, spec, grids, "folds=3", &settings));
     assert_int_equal(settings, 6);
-    assert_fails(ctx, KFE_EINVAL, "gama", kfe_cv_check(ctx, spec, 1, misspelt, NULL, &settings));
+    assert_fails(ctx, KFE_EINVAL, "gama", kfe_cv_check(ctx, spec, misspelt, NULL, &settings));
     assert_int_equal(settings, 0);
-    assert_fails(ctx, KFE_EINVAL, "fods", kfe_cv_check(ctx, spec, 0, NULL, "fods=3", &settings));
+    assert_fails(ctx, KFE_EINVAL, "fods", kfe_cv_check(ctx, spec, NULL, "fods=3", &settings));
     kfe_spec_free(spec);
 }
 

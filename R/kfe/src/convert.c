@@ -38,11 +38,13 @@ SEXP rkfe_utf8(const char *text)
 const char *const *rkfe_strings(rkfe_session *s, SEXP texts, kfe_status *status)
 {
     R_xlen_t count = Rf_xlength(texts);
-    const char **strings = rkfe_keep(s, sizeof *strings * (size_t)count);
+    const char **strings = rkfe_keep(s, sizeof *strings * ((size_t)count + 1));
 
     *status = strings ? KFE_OK : rkfe_fail(s, KFE_ENOMEM, "out of memory");
     for (R_xlen_t k = 0; strings && k < count; k++)
         strings[k] = rkfe_element(texts, k);
+    if (strings)
+        strings[count] = NULL;
     return strings;
 }
 

@@ -124,17 +124,16 @@ static kfe_status write_texts(rkfe_session *s)
 static kfe_status search(rkfe_session *s, SEXP grids, SEXP options)
 {
     kfe_status status;
-    int count = (int)Rf_xlength(grids);
     const char *const *texts = rkfe_strings(s, grids, &status);
 
     if (status)
         return status;
     if (s->spec_count > 1)
-        status = kfe_compare(s->ctx, s->spec_count, (const kfe_spec *const *)s->specs, count, texts, s->data,
+        status = kfe_compare(s->ctx, s->spec_count, (const kfe_spec *const *)s->specs, texts, s->data,
                              rkfe_string(options), &s->result);
     else
-        status = kfe_cross_validate(s->ctx, s->specs[0], count, texts, s->data, rkfe_string(options),
-                                    &s->model, &s->result);
+        status = kfe_cross_validate(s->ctx, s->specs[0], texts, s->data, rkfe_string(options), &s->model,
+                                    &s->result);
     return status ? status : write_texts(s);
 }
 
