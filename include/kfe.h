@@ -805,11 +805,12 @@ KFE_API kfe_status kfe_result_parse(kfe_context *ctx, const char *json, kfe_resu
 
 /* ---- explanations ----------------------------------------------------------------------------- */
 
-/* Explains why a model decides as it does, in the user's own columns, as far as it applies: coefficients in raw units, loadings and
- * explained variance of linear models, permutation importance of columns and views, columns of a learned distance, derivatives, support
- * examples that weigh most. docs/explain.md names every table; its first column has the labels of the rows (numbers from 1 if they have
- * none), the others hold numbers, and `about` of a column says what it is: feature, output, target, column or value. `data` (NULL: none),
- * with labels for permutation importance, are examples to explain it on. Options: kfe_explain_option. The caller frees the result. */
+/* Explains why a model decides as it does, in the user's own columns, as far as it applies: coefficients in raw units,
+ * loadings and explained variance of linear models, permutation importance of columns and views, columns of a learned
+ * distance, derivatives, support examples that weigh most. docs/explain.md names every table. The first column of a table
+ * has the labels of its rows, or numbers from 1; the others hold numbers, and `about` says what they are: feature, output,
+ * target, column or value. `data` (NULL: none), with labels for permutation importance, are examples to explain the model
+ * on. Options: kfe_explain_option. The caller frees the result. */
 KFE_API kfe_status kfe_explain(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                const char *options, kfe_result **out);
 /* The same with training data (NULL: none), on which the model's spec is fitted once more without each of its views. The table "views"
@@ -853,8 +854,8 @@ KFE_API kfe_status kfe_paired_test(kfe_context *ctx, int64_t count, const double
 
 /* ---- evaluation and search -------------------------------------------------------------------- */
 
-/* Describes a model as text or JSON, which the caller frees with kfe_string_free. The other calls here give a result, which the caller frees with
- * kfe_result_free. */
+/* Describes a model as text or JSON, which the caller frees with kfe_string_free. The other calls of this section make a
+ * result, which the caller frees with kfe_result_free. */
 KFE_API kfe_status kfe_model_describe(kfe_context *ctx, const kfe_model *model, kfe_style style, char **out);
 /* Kernel-target alignment, HSIC, effective rank, ... of each kernel, on all views or, if it is written as "VIEW=KERNEL", on one view.
  * Data with weights is refused. */
@@ -941,7 +942,7 @@ KFE_API const kfe_param_info *kfe_tune_option(int index); /* NULL past the end *
 
 /* ---- figures and reports ---------------------------------------------------------------------- */
 
-/* What figures are drawn from: a model, data, and the JSON of a search. */
+/* What figures are drawn from: a model, data, and the result of a search. */
 typedef struct kfe_report kfe_report;
 
 /* The kinds of figures, in the order of a report; NULL past the end. `formula`: what the figure needs. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Several assessments on the same splits, as a result and as its text: one table, the best in bold, and which differences are significant.
- */
+/* Several assessments on the same splits, as a result and as its text: one table, the best in bold, and which differences
+ * are significant. */
 #include <math.h>
 #include <string.h>
 
@@ -248,7 +248,7 @@ static int widest_label(const kfe_table *table, int width)
 
 static int64_t best_row(const shown *s, const char *metric)
 {
-    const kfe_i_metric direction = {.larger_is_better = kfe_i_larger_is_better(metric + 8)};
+    const kfe_i_metric direction = {.larger_is_better = kfe_i_larger_is_better(kfe_i_last_part(metric))};
     int64_t best = 0;
 
     for (int64_t i = 1; i < s->methods->rows; i++)
@@ -312,7 +312,7 @@ static kfe_status add_table(const shown *s, kfe_i_text *text)
 
     kfe_i_text_printf(text, "%-*s", s->width, "method");
     for (int64_t m = 0; (metric = kfe_i_metric_column(s->splits, m)); m++)
-        kfe_i_text_printf(text, "%*s", CELL, metric->name + 8);
+        kfe_i_text_printf(text, "%*s", CELL, kfe_i_last_part(metric->name));
     kfe_i_text_printf(text, "%10s\n", "seconds");
     for (int64_t i = 0; i < s->methods->rows; i++) {
         kfe_i_text_printf(text, "%-*s", s->width, kfe_i_result_shown(s->methods, "label", i));

@@ -159,9 +159,10 @@ kfe_status kfe_i_outcome_text(const kfe_result *result, kfe_i_text *text)
         char error[128];
         if (strncmp(column->name, "metrics/", 8) != 0)
             continue;
-        kfe_i_snprintf(error, sizeof error, "standard_errors/%s", column->name + 8);
-        has_errors |= add_metric(text, column->name + 8, column->numbers ? column->numbers[0] : (double)NAN,
-                                 kfe_result_number(result, error));
+        kfe_i_snprintf(error, sizeof error, "standard_errors/%s", kfe_i_last_part(column->name));
+        has_errors |=
+            add_metric(text, kfe_i_last_part(column->name),
+                       column->numbers ? column->numbers[0] : (double)NAN, kfe_result_number(result, error));
     }
     if (has_errors)
         kfe_i_text_puts(text, "± is the standard error\n");

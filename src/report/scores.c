@@ -371,7 +371,7 @@ static void put_seconds(kfe_i_text *text, double seconds)
 
 static int column_width(const kfe_column *metric)
 {
-    int width = (int)strlen(metric->name + 8) + 2;
+    int width = (int)strlen(kfe_i_last_part(metric->name)) + 2;
     return width < 10 ? 10 : width;
 }
 
@@ -398,7 +398,7 @@ static void add_splits(kfe_i_text *text, const assessed *a, int is_nested)
 
     kfe_i_text_puts(text, "split");
     for (int64_t m = 0; (metric = kfe_i_metric_column(a->splits, m)); m++)
-        kfe_i_text_printf(text, "%*s", column_width(metric), metric->name + 8);
+        kfe_i_text_printf(text, "%*s", column_width(metric), kfe_i_last_part(metric->name));
     kfe_i_text_printf(text, "%*s%s\n", SECONDS_WIDTH, "seconds", is_nested ? "   chosen" : "");
     for (int64_t s = 0; s < a->splits->rows && number < MOST_SPLITS; s++) {
         const char *failed = kfe_i_result_word(a->splits, "failed", s);
@@ -423,7 +423,7 @@ static void add_means(kfe_i_text *text, const assessed *a)
 
     for (int64_t m = 0; (metric = kfe_i_metric_column(a->splits, m)); m++) {
         kfe_i_estimate estimate = kfe_i_read_estimate(a->table, a->row, metric->name);
-        kfe_i_text_printf(text, "%s ", metric->name + 8);
+        kfe_i_text_printf(text, "%s ", kfe_i_last_part(metric->name));
         kfe_i_put_estimate(text, estimate);
         kfe_i_put_meaning(text, estimate, count_own(a->splits, a->row));
         kfe_i_text_puts(text, "\n");
@@ -435,7 +435,7 @@ static int is_shown(const assessed *a, const char *metric, int64_t setting)
 {
     int64_t before = 0;
     double own = kfe_i_read_estimate(a->settings, setting, metric).mean;
-    int larger = kfe_i_larger_is_better(metric + 8);
+    int larger = kfe_i_larger_is_better(kfe_i_last_part(metric));
 
     if (a->settings->rows <= MOST_SETTINGS)
         return 1;
@@ -465,9 +465,9 @@ static void add_settings(kfe_i_text *text, const assessed *a)
     int64_t best = best_of(a);
 
     for (int64_t i = 0; (axis = axis_column(a->settings, i)); i++)
-        kfe_i_text_printf(text, "%14s", axis->name + 8);
+        kfe_i_text_printf(text, "%14s", kfe_i_last_part(axis->name));
     for (int64_t m = 0; (metric = kfe_i_metric_column(a->splits, m)); m++)
-        kfe_i_text_printf(text, "   %s", metric->name + 8);
+        kfe_i_text_printf(text, "   %s", kfe_i_last_part(metric->name));
     kfe_i_text_puts(text, "   seconds\n");
     for (int64_t c = 0; c < a->settings->rows; c++) {
         if (!is_shown(a, first->name, c))
@@ -524,7 +524,7 @@ static void add_best(kfe_i_text *text, const assessed *a, int is_nested, int64_t
     kfe_i_estimate estimate = kfe_i_read_estimate(a->settings, best, metric);
 
     kfe_i_text_printf(text, "best setting %s: %s ", kfe_i_result_shown(a->settings, "parameters", best),
-                      metric + 8);
+                      kfe_i_last_part(metric));
     kfe_i_put_estimate(text, estimate);
     kfe_i_text_puts(text, isnan(estimate.error) ? "" : " (standard error)");
     if (is_nested)

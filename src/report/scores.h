@@ -32,14 +32,15 @@ kfe_status kfe_i_comparison_result(kfe_context *ctx, const kfe_i_compared *compa
 
 /* ---- pieces ---- */
 
-/* Put "metrics/NAME/mean" and so on into the newest row, the values of a setting, and a value at the edge of its grid (side 0: none). */
+/* Put "metrics/NAME/mean" and so on into the newest row, the values of a setting, and a value at the edge of its grid
+ * (side 0: none). */
 void kfe_i_add_estimate(kfe_i_result_table *table, const char *group, const char *metric,
                         kfe_i_estimate estimate);
 void kfe_i_add_setting(kfe_i_result_table *table, const char *group, const kfe_i_grid *grid, int64_t setting);
 void kfe_i_add_edge(kfe_i_result_table *table, const kfe_i_grid *grid, int64_t setting, int64_t axis,
                     int side);
-/* Append a line for each best value at the edge of its grid, and one for a permutation test, of row `row` of the assessments; `label`,
- * unless NULL, begins each. The last appends the best setting, if there was a choice. */
+/* Append a line for each best value at the edge of its grid, and one for a permutation test, of row `row` of the
+ * assessments; `label`, unless NULL, begins each. The last appends the best setting, if there was a choice. */
 void kfe_i_put_edges(kfe_i_text *text, const char *label, const kfe_table *edges, int64_t row);
 void kfe_i_put_permutations(kfe_i_text *text, const char *label, const kfe_result *result,
                             const kfe_table *table, int64_t row);

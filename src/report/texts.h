@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Write the text of each kind of result (kfe_result_report). Each function reads the result only, so that saved results have the same
- * text. */
+/* Write the text of each kind of result (kfe_result_report). Each function reads only the result, so that a saved result
+ * has the same text. */
 #ifndef KFE_REPORT_TEXTS_H
 #define KFE_REPORT_TEXTS_H
 

@@ -62,7 +62,7 @@ static void add_honest(const kfe_result *result, kfe_i_text *text)
         char path[128];
         kfe_i_snprintf(path, sizeof path, "honest/%s", metric->name);
         kfe_i_estimate estimate = kfe_i_read_estimate(kfe_result_table(result, 0), 0, path);
-        kfe_i_text_printf(text, "%s ", metric->name + 8);
+        kfe_i_text_printf(text, "%s ", kfe_i_last_part(metric->name));
         kfe_i_put_estimate(text, estimate);
         kfe_i_put_meaning(text, estimate, splits->rows);
         if (held_out)

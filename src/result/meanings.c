@@ -81,11 +81,9 @@ static const meaning meanings[] = {
 
 const char *kfe_i_meaning(const char *name, const char **unit)
 {
-    const char *last = strrchr(name, '/');
-
     *unit = "";
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
-        if (strcmp(meanings[i].name, last ? last + 1 : name) == 0) {
+        if (strcmp(meanings[i].name, kfe_i_last_part(name)) == 0) {
             *unit = meanings[i].unit;
             return meanings[i].about;
         }

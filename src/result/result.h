@@ -6,6 +6,8 @@
 #ifndef KFE_RESULT_RESULT_H
 #define KFE_RESULT_RESULT_H
 
+#include <string.h>
+
 #include "core/text.h"
 
 typedef struct kfe_i_result_cell {
@@ -62,8 +64,8 @@ kfe_i_result_table *kfe_i_result_add(kfe_i_result_table *parent, const char *gro
 /* Begins a row, which belongs to the newest row of the parent. */
 void kfe_i_result_row(kfe_i_result_table *table);
 
-/* Puts a value into the newest row. The column is called "group/name", or "name" if `group` is NULL. NaN and NULL: the row has the
- * column, but the value is not available; KFE_COLUMN_NONE says so of any kind. */
+/* Puts a value into the newest row. The column is called "group/name", or "name" if `group` is NULL. NaN and NULL: the row
+ * has the column, but the value is not available; KFE_COLUMN_NONE says so of any kind. */
 enum { KFE_COLUMN_NONE = -1 };
 void kfe_i_put(kfe_i_result_table *table, const char *group, const char *name, int kind, double number,
                const char *text);
@@ -94,8 +96,8 @@ static inline void kfe_i_put_group(kfe_i_result_table *table, const char *group,
 /* Says what the column that was put last means, unless that is known; copied. */
 void kfe_i_put_about(kfe_i_result_table *table, const char *about);
 
-/* Adds a table of matrix shape: `rows` labels (NULL: numbers from 1), and `cols` columns of numbers. *values is zeroed memory for
- * the numbers, row by row, until kfe_i_result_finish. */
+/* Adds a table whose first column labels the rows, and whose other columns hold numbers. *values is zeroed memory for the
+ * numbers, row by row, until kfe_i_result_finish. */
 typedef struct kfe_i_labels {
     const char *name; /* what is labelled */
     int64_t count;
@@ -106,6 +108,13 @@ kfe_status kfe_i_result_matrix(kfe_result *result, const char *name, const char 
 
 /* Whether the columns of a matrix have no labels. */
 int kfe_i_result_is_numbered(const kfe_table *table);
+
+/* "accuracy" of "metrics/accuracy". */
+static inline const char *kfe_i_last_part(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash ? slash + 1 : name;
+}
 
 /* What a column or a table means, by the last part of its name, and its unit; "" if that is not known. */
 const char *kfe_i_meaning(const char *name, const char **unit);
@@ -119,7 +128,7 @@ kfe_status kfe_i_result_json(kfe_context *ctx, const kfe_result *result, char **
 double kfe_i_result_at(const kfe_table *table, const char *column, int64_t row);
 /* The same of text; NULL. */
 const char *kfe_i_result_word(const kfe_table *table, const char *column, int64_t row);
-/* The first row that belongs to row `owner` of the parent, and how many there are, one after the other; 0 of them without a table. */
+/* The first row that belongs to row `owner` of the parent; *count is how many do, one after the other. 0 without a table. */
 int64_t kfe_i_result_first(const kfe_table *table, int64_t owner, int64_t *count);
 /* Appends the columns of a group that the row has, as "gamma=0.1 C=10" with a blank for the separator. */
 void kfe_i_result_put_group(const kfe_table *table, const char *group, int64_t row, const char *separator,

@@ -18,7 +18,7 @@ int kfe_i_choice_metric(const kfe_i_source *source, const kfe_table *table, char
         if (strncmp(c->name, "metrics/", 8) != 0 || length < 13 || strcmp(c->name + length - 5, "/mean") != 0)
             continue;
         kfe_i_snprintf(path, KFE_METRIC_PATH, "%.*s", (int)length - 5, c->name);
-        if (!wanted[0] || strcmp(path + 8, wanted) == 0)
+        if (!wanted[0] || strcmp(kfe_i_last_part(path), wanted) == 0)
             return 1;
     }
     return 0;
@@ -66,7 +66,7 @@ static kfe_status begin_axes(kfe_i_choice *choice, const kfe_table *settings, in
         kfe_i_choice_axis *axis = &choice->axes[choice->axis_count];
         if (strncmp(c->name, "setting/", 8) != 0 || (c->given && !c->given[first]))
             continue;
-        *axis = (kfe_i_choice_axis){.name = c->name + 8, .column = c};
+        *axis = (kfe_i_choice_axis){.name = kfe_i_last_part(c->name), .column = c};
         choice->axis_count++;
         KFE_ALLOC(choice->ctx, axis->words, choice->count);
         KFE_ALLOC(choice->ctx, axis->numbers, choice->count);
@@ -136,7 +136,7 @@ kfe_status kfe_i_choice_read(kfe_context *ctx, const kfe_i_source *source, kfe_i
         out->count = 0;
         return KFE_OK;
     }
-    out->metric = out->path + 8;
+    out->metric = kfe_i_last_part(out->path);
     KFE_TRY(begin_axes(out, settings, first));
     KFE_ALLOC_ZERO(ctx, out->codes, out->count * (out->axis_count + 1));
     KFE_ALLOC_ZERO(ctx, out->means, out->count);

@@ -52,10 +52,9 @@ static kfe_status add_method(lines *all, const kfe_table *splits, const kfe_tabl
         const kfe_i_estimate estimate = kfe_i_read_estimate(table, row, metric->name);
         KFE_GROW(all->ctx, all->items, all->capacity, all->count + 1);
         line *item = &all->items[all->count++];
-        *item = (line){label,         metric->name + strlen("metrics/"),
-                       estimate.mean, estimate.error,
-                       estimate.sd,   (double)count,
-                       NULL};
+        *item = (line){
+            label, kfe_i_last_part(metric->name), estimate.mean, estimate.error, estimate.sd, (double)count,
+            NULL};
         KFE_TRY(write_setting(all->ctx, table, row, &item->setting));
         all->has_grid |= item->setting[0] != '\0';
     }

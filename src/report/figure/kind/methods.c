@@ -73,7 +73,7 @@ kfe_status kfe_i_methods_read(kfe_context *ctx, const kfe_i_source *source, kfe_
     *out = (kfe_i_methods){.ctx = ctx};
     if (!methods || methods->rows == 0 || !kfe_i_choice_metric(source, methods, out->path))
         return KFE_OK;
-    out->metric = out->path + 8;
+    out->metric = kfe_i_last_part(out->path);
     metric = kfe_table_find(splits, out->path);
     if (!metric || !metric->numbers)
         return KFE_OK;
