@@ -547,7 +547,7 @@ static void add_components(kfe_i_text *text, const assessed *a)
         return;
     kfe_i_text_printf(text, "%14s%12s%12s\n", "dim", "RMSECV", "Q2");
     for (int64_t c = 0; c < a->settings->rows; c++) {
-        kfe_i_text_printf(text, "%14s", axis->texts[c]);
+        kfe_i_text_printf(text, "%14s", axis->texts[c] ? axis->texts[c] : "-");
         put_value(text, 12, kfe_i_result_at(a->settings, "rmsecv", c));
         put_value(text, 12, kfe_i_result_at(a->settings, "q2", c));
         kfe_i_text_puts(text, c == best ? "  *\n" : "\n");

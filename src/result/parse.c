@@ -6,8 +6,15 @@
 #include "core/memory.h"
 #include "result/result.h"
 
-/* Columns of a table; every one has a value for every row. */
-enum { MOST_COLUMNS = 4096 };
+/* Every column has a value for every row, and tables are found by their names. */
+enum { MOST_COLUMNS = 4096, MOST_TABLES = 1024 };
+
+static void refuse(kfe_result *result, const char *what, int most)
+{
+    if (result->status == KFE_OK)
+        result->status =
+            kfe_i_fail(result->ctx, KFE_EINPUT, "the results have a row with more than %d %s", most, what);
+}
 
 static void put_scalar(kfe_i_result_table *t, const char *group, const char *name, const kfe_i_json_value *v)
 {
@@ -20,9 +27,8 @@ static void put_scalar(kfe_i_result_table *t, const char *group, const char *nam
                                                 : v->type == KFE_JSON_TRUE;
 
     kfe_i_put(t, group, name, kinds[v->type], number, v->type == KFE_JSON_TEXT ? v->text : NULL);
-    if (t && t->shown.cols > MOST_COLUMNS && t->result->status == KFE_OK)
-        t->result->status = kfe_i_fail(t->result->ctx, KFE_EINPUT,
-                                       "the results have rows with more than %d names", MOST_COLUMNS);
+    if (t && t->shown.cols > MOST_COLUMNS)
+        refuse(t->result, "names", MOST_COLUMNS);
 }
 
 static void put_object(kfe_i_result_table *t, const char *group, const kfe_i_json_value *object);
@@ -34,6 +40,8 @@ static void put_array(kfe_i_result_table *t, const char *group, const char *name
     kfe_i_result_table *child = kfe_i_result_add(t, group, name, is_list);
     char number[32];
 
+    if (child && child->result->table_count > MOST_TABLES)
+        refuse(child->result, "lists", MOST_TABLES);
     if (child && child->shown.rows == 0 && array->first) /* the array of an earlier row may have been empty */
         child->shown.is_list = is_list;
     for (const kfe_i_json_value *item = array->first; item && child; item = item->next) {

@@ -138,6 +138,55 @@ static void test_lists_and_mistakes_in_json(void **state)
     free(many);
 }
 
+/* Files that are JSON but not the results of anything are written or refused, in every style, and drawn or refused. */
+static void test_strange_results_do_no_harm(void **state)
+{
+    static const char *const strange[] = {
+        "{}",
+        "[]",
+        "[1, {\"kernel\": 2}]",
+        "null",
+        "{\"splits\": []}",
+        "{\"methods\": [], \"splits\": []}",
+        "{\"methods\": [{}, {\"label\": 3}], \"best\": 1, \"splits\": [{\"metrics\": {\"accuracy\": \"x\"}}]}",
+        "{\"splits\": [{\"metrics\": {\"rmse\": 1}}], \"settings\": [{\"is_best\": true}, {\"setting\": {\"dim\": null}}], "
+        "\"edges\": [{}], \"permutations\": {\"values\": [\"x\"]}}",
+        "{\"ranking\": [{\"folds\": 3}, {\"folds\": \"x\", \"setting\": 5}], \"honest\": {\"splits\": [{\"metrics\": {\"a\": 1}}]}}",
+        "{\"rows\": 2, \"metrics\": {\"f1\": \"x\"}, \"confusion\": {\"classes\": [\"a\", 3], \"matrix\": [[], [1, 2]]}}",
+        "{\"rows\": 2, \"confusion\": {\"classes\": [\"a\"], \"pairs\": [[9, -1, 4], [0]]}}",
+        "{\"results\": [{\"row\": \"r\", \"column\": \"c\", \"metric\": \"m\", \"points\": {\"x\": [1], \"y\": [\"b\"], "
+        "\"classes\": []}}], \"over\": 3}",
+        "{\"a\": {\"b\": 1}, \"a/b\": [2]}",
+        "{\"\": {\"\": [[[1]], {}]}}",
+    };
+    kfe_context *ctx = *state;
+    kfe_entry_info figure;
+
+    for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) {
+        kfe_result *result = NULL;
+        kfe_report *report = NULL;
+        assert_ok(ctx, kfe_result_parse(ctx, strange[i], &result));
+        assert_ok(ctx, kfe_report_new(ctx, NULL, &report));
+        for (int style = 0; style < 2; style++) {
+            char *text = NULL;
+            kfe_status status = kfe_result_report(ctx, result, (kfe_style)style, &text);
+            assert_true(status == KFE_OK || status == KFE_EINPUT);
+            assert_int_equal(text == NULL, status != KFE_OK);
+            kfe_string_free(ctx, text);
+        }
+        assert_ok(ctx, kfe_result_write(ctx, result, support_path("strange.csv")));
+        int is_search = kfe_report_set_results(ctx, report, result) == KFE_OK;
+        for (int f = 0; is_search && kfe_figure(f, &figure); f++) {
+            char *text = NULL;
+            kfe_status status = kfe_report_figure(ctx, report, figure.name, "svg", &text);
+            assert_true(status == KFE_OK || status == KFE_EINVAL);
+            kfe_string_free(ctx, text);
+        }
+        kfe_report_free(report);
+        kfe_result_free(result);
+    }
+}
+
 static void test_csv_has_every_value(void **state)
 {
     kfe_context *ctx = *state;
@@ -198,7 +247,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_context(test_values_are_read_back),          with_context(test_json_is_nested_and_read_back),
         with_context(test_late_columns_join_their_group), with_context(test_lists_and_mistakes_in_json),
-        with_context(test_csv_has_every_value),           with_context(test_columns_are_explained),
+        with_context(test_csv_has_every_value),           with_context(test_strange_results_do_no_harm),
+        with_context(test_columns_are_explained),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
