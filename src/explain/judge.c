@@ -5,8 +5,6 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "data/target/classes.h"
-#include "model/calibrate.h"
 
 kfe_status kfe_i_judge_check(const kfe_i_explaining *job, const char *what)
 {
@@ -37,70 +35,37 @@ kfe_status kfe_i_judge_metric(const kfe_i_explaining *job, const kfe_i_metric **
 void kfe_i_judging_free(kfe_i_judging *j)
 {
     kfe_i_free(j->ctx, j->truth);
-    kfe_i_free(j->ctx, j->predicted);
     kfe_i_free(j->ctx, j->outputs);
-    kfe_i_free(j->ctx, j->scores);
-    kfe_i_free(j->ctx, j->probabilities);
 }
 
 /* Classes of the data by their numbers in the model. */
 static kfe_status match_classes(kfe_i_judging *j)
 {
+    kfe_status status = KFE_OK;
     const kfe_i_target *target = &j->data->target;
-    const kfe_i_model_target *known = &j->model->target;
+    int64_t known = j->model->target.class_count;
+    kfe_i_class_list classes = {0, NULL};
 
-    for (int64_t i = 0; i < target->rows; i++) {
-        int64_t g = 0;
-        while (g < known->class_count &&
-               !kfe_i_same_class(known->class_names[g], target->names[target->codes[i]]))
-            g++;
-        if (g == known->class_count)
-            return kfe_i_fail(j->ctx, KFE_EINPUT,
-                              "importance compares predictions with labels, but the model was not "
-                              "fitted on the label '%s'; leave out its rows",
-                              target->names[target->codes[i]]);
-        j->truth[i] = (int32_t)g;
-    }
-    return KFE_OK;
+    KFE_TRY(kfe_i_class_list_begin(j->ctx, j->model, target->class_count, &classes));
+    KFE_TRY(kfe_i_class_list_match(j->ctx, &classes, target, &j->truth));
+    for (int64_t i = 0; i < target->rows; i++)
+        if (j->truth[i] >= known)
+            KFE_FAIL(j->ctx, KFE_EINPUT,
+                     "importance compares predictions with labels, but the model was not "
+                     "fitted on the label '%s'; leave out its rows",
+                     classes.names[j->truth[i]]);
+cleanup:
+    kfe_i_free(j->ctx, classes.names);
+    return status;
 }
 
 kfe_status kfe_i_judging_begin(kfe_i_judging *j)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_predictor *predictor = &j->model->predictor;
-    int64_t rows = kfe_data_rows(j->data);
 
-    KFE_ALLOC(j->ctx, j->outputs, rows * predictor->outputs);
-    KFE_ALLOC(j->ctx, j->truth, rows);
-    KFE_ALLOC(j->ctx, j->predicted, rows);
-    KFE_ALLOC(j->ctx, j->scores, rows * predictor->classes);
-    KFE_ALLOC(j->ctx, j->probabilities, rows * predictor->classes);
+    KFE_ALLOC(j->ctx, j->outputs, kfe_data_rows(j->data) * j->model->predictor.outputs);
     if (j->data->target.task == KFE_TASK_CLASSES)
         KFE_TRY(match_classes(j));
-cleanup:
-    return status;
-}
-
-static kfe_status judge_classes(kfe_i_judging *j, kfe_i_outcome *outcome)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_predictor *predictor = &j->model->predictor;
-
-    for (int64_t i = 0; i < outcome->rows; i++) {
-        const double *row = j->outputs + i * predictor->outputs;
-        j->predicted[i] = kfe_i_predictor_decide(predictor, row);
-        kfe_i_predictor_class_scores(predictor, row, j->scores + i * predictor->classes);
-    }
-    if (j->model->calibration.kind != KFE_CALIBRATION_NONE) {
-        KFE_TRY(kfe_i_model_probabilities(j->ctx, j->model, outcome->rows, j->outputs, j->probabilities));
-        outcome->probabilities = j->probabilities;
-    }
-    outcome->classes = predictor->classes;
-    outcome->positive = predictor->classes == 2 ? 1 : -1;
-    outcome->truth = j->truth;
-    outcome->predicted = j->predicted;
-    outcome->scores = j->scores;
-    outcome->one_vs_rest = kfe_i_predictor_is_one_vs_rest(predictor);
 cleanup:
     return status;
 }
@@ -120,19 +85,23 @@ kfe_status kfe_i_judge(kfe_i_judging *j, double *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_target *target = &j->data->target;
-    kfe_i_outcome outcome = {
-        .task = target->task, .rows = target->rows, .positive = -1, .weights = target->weights};
+    const kfe_i_predictor *predictor = &j->model->predictor;
+    kfe_matrix outputs = {
+        .rows = target->rows, .cols = predictor->outputs, .stride = predictor->outputs, .values = j->outputs};
+    kfe_i_judged judged = {.outcome = {.task = KFE_TASK_REAL,
+                                       .rows = target->rows,
+                                       .positive = -1,
+                                       .cols = target->cols,
+                                       .truth_values = target->values,
+                                       .predicted_values = j->outputs}};
 
     KFE_TRY(predict_quietly(j));
-    if (outcome.task == KFE_TASK_CLASSES) {
-        KFE_TRY(judge_classes(j, &outcome));
-    } else {
-        outcome.cols = target->cols;
-        outcome.truth_values = target->values;
-        outcome.predicted_values = j->outputs;
-    }
-    KFE_TRY(j->metric->value(j->ctx, &outcome, out));
+    if (target->task == KFE_TASK_CLASSES)
+        KFE_TRY(kfe_i_judge_classes(j->ctx, j->model, &outputs, predictor->classes, j->truth, "", &judged));
+    judged.outcome.weights = target->weights;
+    KFE_TRY(j->metric->value(j->ctx, &judged.outcome, out));
 cleanup:
+    kfe_i_judged_free(j->ctx, &judged);
     return status;
 }
 

@@ -4,7 +4,7 @@
 #define KFE_EXPLAIN_JUDGE_H
 
 #include "explain/explain.h"
-#include "select/metric.h"
+#include "select/judged.h"
 
 /* The first four are set by the caller and borrowed. */
 typedef struct kfe_i_judging {
@@ -12,8 +12,8 @@ typedef struct kfe_i_judging {
     const kfe_model *model; /* which predicts */
     const kfe_data *data;   /* with labels of the model's task; only its values may change later */
     const kfe_i_metric *metric;
-    int32_t *truth, *predicted;
-    double *outputs, *scores, *probabilities;
+    int32_t *truth;
+    double *outputs;
 } kfe_i_judging;
 
 /* Fails with KFE_EUNSUPPORTED and the reason if the model or the data of an explanation cannot be judged; `what` begins the
