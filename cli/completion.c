@@ -104,13 +104,11 @@ static void print_bash_command(FILE *out, const cli_command *command)
 
 static void print_bash_values_of(FILE *out, const cli_command *command)
 {
-    const kfe_entry_info *entry;
-
     for (int s = 0; s < CLI_CHOICE; s++)
         print_bash_values(out, command, (cli_source)s, -1);
     for (int c = 0; c < CLI_MOST_CHOICES; c++) {
         const cli_family *family = command->choices[c].family;
-        for (int e = 0; family && (entry = family->entry(e)); e++)
+        for (int e = 0; family && family->entry(e); e++)
             print_bash_values(out, command, (cli_source)(CLI_CHOICE + c), e);
     }
 }

@@ -18,13 +18,11 @@ static void each_flag_of(FILE *out, const cli_command *command, cli_source sourc
 
 static void each_flag(FILE *out, const cli_command *command, flag_fn use)
 {
-    const kfe_entry_info *entry;
-
     for (int s = 0; s < CLI_CHOICE; s++)
         each_flag_of(out, command, (cli_source)s, -1, use);
     for (int c = 0; c < CLI_MOST_CHOICES; c++) {
         const cli_family *family = command->choices[c].family;
-        for (int e = 0; family && (entry = family->entry(e)); e++)
+        for (int e = 0; family && family->entry(e); e++)
             each_flag_of(out, command, (cli_source)(CLI_CHOICE + c), e, use);
     }
 }

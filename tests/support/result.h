@@ -7,9 +7,9 @@
 
 #include "kfe.h"
 
-/* Writes the result of a call that ended with this status, and frees it. */
 enum { RESULT_MOST_GRIDS = 8 };
 
+/* Writes the result of a call that ended with this status, and frees it. */
 static inline kfe_status result_written(kfe_context *ctx, kfe_status status, kfe_result *result,
                                         kfe_style style, char **out)
 {
