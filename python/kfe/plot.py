@@ -22,9 +22,10 @@ from ._page import Source
 
 __all__ = ["Display", "ScoresDisplay", "ScreeDisplay", "PathDisplay", "RocDisplay", "PrecisionRecallDisplay",
            "ConfusionDisplay", "GateDisplay", "CvCurveDisplay", "CvSurfaceDisplay", "ComparisonDisplay",
-           "LoadingsDisplay", "VipDisplay", "ImportanceDisplay", "ResidualsDisplay", "CalibrationDisplay", "GateRegionsDisplay",
-           "PredictedDisplay", "scores", "scree", "path", "roc", "precision_recall", "confusion", "calibration", "gate",
-           "gate_regions", "cv_curve", "cv_surface", "comparison", "loadings", "vip", "importance", "predicted", "residuals"]
+           "LoadingsDisplay", "LoadingWeightsDisplay", "RotationsDisplay", "CoefficientsDisplay", "VipDisplay", "ImportanceDisplay",
+           "ResidualsDisplay", "CalibrationDisplay", "GateRegionsDisplay", "PredictedDisplay", "scores", "scree", "path", "roc", "precision_recall", "confusion", "calibration", "gate",
+           "gate_regions", "cv_curve", "cv_surface", "comparison", "loadings", "loading_weights",
+           "rotations", "coefficients", "vip", "importance", "predicted", "residuals"]
 
 # ---- displays ----
 
@@ -199,9 +200,27 @@ class ViewsDisplay(_OfEstimator):
 
 
 class LoadingsDisplay(_OfEstimator):
-    """Coefficients of a linear model by column."""
+    """Loadings P of a linear model by column."""
 
     kind = "loadings"
+
+
+class LoadingWeightsDisplay(_OfEstimator):
+    """Weights W of a linear model by column."""
+
+    kind = "loading-weights"
+
+
+class RotationsDisplay(_OfEstimator):
+    """Rotations R of a linear model by column."""
+
+    kind = "rotations"
+
+
+class CoefficientsDisplay(_OfEstimator):
+    """Coefficients of a linear model by column, in the units of the data."""
+
+    kind = "coefficients"
 
 
 class CvCurveDisplay(_OfResults):
@@ -552,8 +571,23 @@ def comparison(results, *, metric=None, ax=None):
 
 
 def loadings(estimator, *, ax=None):
-    """Plot the coefficients of a linear method by column."""
+    """Plot the loadings P of a linear method by column, with X ≈ TPᵀ."""
     return LoadingsDisplay.from_estimator(estimator, ax=ax)
+
+
+def loading_weights(estimator, *, ax=None):
+    """Plot the weights W of a linear method by column: its rotations made orthonormal, one feature after the other."""
+    return LoadingWeightsDisplay.from_estimator(estimator, ax=ax)
+
+
+def rotations(estimator, *, ax=None):
+    """Plot the rotations R of a linear method by column, with T = XR."""
+    return RotationsDisplay.from_estimator(estimator, ax=ax)
+
+
+def coefficients(estimator, *, ax=None):
+    """Plot the coefficients of a linear classifier or regressor by column, in the units of the data."""
+    return CoefficientsDisplay.from_estimator(estimator, ax=ax)
 
 
 def vip(estimator, *, most=30, ax=None):

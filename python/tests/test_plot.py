@@ -136,7 +136,18 @@ def test_vip_and_importance_find_the_columns(line):
     assert table["column"].tolist()[:2] == ["4", "1"]
     np.testing.assert_allclose(table["VIP"], np.sort(regressor.vip_)[::-1])
     assert plot.importance(regressor, X, y, n_repeats=2).table()["column"].tolist()[:2] == ["4", "1"]
-    assert plot.loadings(regressor).table().shape[0] == 6
+
+
+def test_loadings_weights_rotations_and_coefficients_are_themselves(line):
+    X, y = line
+    regressor = kfe.PLSRegressor(2).fit(X * [1, 2, 3, 4, 5, 6], y)
+    for draw, expected in ((plot.loadings, regressor.x_loadings_), (plot.loading_weights, regressor.x_weights_),
+                           (plot.rotations, regressor.x_rotations_), (plot.coefficients, regressor.coef_)):
+        display = draw(regressor)
+        drawn = display.table().iloc[:, 1:].to_numpy()
+        np.testing.assert_allclose(drawn.ravel(), np.asarray(expected).ravel(), rtol=1e-3)
+        assert draw.__name__.split("_")[-1].rstrip("s") in display.ax_.get_ylabel()
+    assert np.abs(regressor.x_loadings_ - regressor.x_rotations_).max() > 0.01
 
 
 def test_panels_take_axes(classifier):

@@ -63,6 +63,8 @@ static kfe_status put_all_figures(page *p)
     kfe_i_figure figure = {0};
 
     for (int i = 0; (kind = kfe_i_figure_at(i)); i++) {
+        if (kind->is_on_request)
+            continue;
         KFE_TRY(kfe_i_progress(p->ctx, "drawing figures", i, 0));
         KFE_TRY(kfe_i_figure_draw(p->ctx, kind, &p->report->source, &figure));
         if (figure.rows > 0)

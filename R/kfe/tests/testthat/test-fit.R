@@ -124,7 +124,7 @@ test_that("every figure of a model is drawn from its description", {
 
   for (type in c("scores", "distributions", "confusion", "roc", "classes", "permutation", "influence"))
     expect_gt(drawn(model, iris[-odd, ], type = type, train = iris[odd, ]), 2000)
-  for (type in c("scores", "predicted", "residuals", "loadings", "vip", "variance", "coefficients"))
+  for (type in c("scores", "predicted", "residuals", "loadings", "loading-weights", "rotations", "vip", "variance", "coefficients"))
     expect_gt(drawn(line, mtcars, type = type), 2000)
 
   figure <- jsonlite::fromJSON(kfe_figure(model, "confusion", test = iris, format = "json"), simplifyVector = FALSE)

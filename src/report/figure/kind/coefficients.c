@@ -5,18 +5,14 @@
 static const kfe_i_explained_kind explained = {
     .tables = {"coefficients", NULL},
     .x = "column",
-    .y = "coefficient",
+    .y = "coefficient: output per unit of the column",
     .caption = "What one unit of a column, in the units of the data, adds to each output of the model.",
     .is_by_column = 1,
 };
 
 static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
 {
-    kfe_status status = kfe_i_draw_explained(ctx, source, &explained, out);
-
-    if (status == KFE_OK && out->panel_count > 0)
-        out->panels[0].reference = KFE_REFERENCE_ZERO;
-    return status;
+    return kfe_i_draw_explained(ctx, source, &explained, out);
 }
 
 const kfe_i_figure_kind kfe_i_figure_coefficients = {

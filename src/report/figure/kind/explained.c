@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Figures from the tables of an explanation; used by coefficients.c, loadings.c, variance.c and vip.c. */
+/* Figures from the tables of an explanation; used by coefficients.c, loadings.c,
+ * loading_weights.c, rotations.c, variance.c and vip.c. */
 #include "report/figure/kind/explained.h"
 
 #include <math.h>
@@ -25,6 +26,18 @@ int kfe_i_names_are_scale(int64_t count, const char *const *names)
     return count > 0;
 }
 
+/* Columns named by numbers, such as wavelengths, are an axis of numbers. */
+static int labels_are_numbers(const kfe_table *table)
+{
+    const char *const *names = kfe_table_column(table, 0)->texts;
+    double number = 0;
+
+    for (int64_t i = 0; names && i < table->rows; i++)
+        if (!kfe_i_parse_number(names[i], names[i] + strlen(names[i]), &number))
+            return 0;
+    return names != NULL;
+}
+
 /* Whether the table has more rows than bars, and their names are not a scale. */
 static int has_many_names(const kfe_table *table)
 {
@@ -33,28 +46,28 @@ static int has_many_names(const kfe_table *table)
     return table->rows > MOST_BARS && names && !kfe_i_names_are_scale(table->rows, names);
 }
 
-/* What a row is sorted by: its first value, or the largest absolute one of the series that are drawn. */
-static double size_of(const kfe_table *table, int64_t row, int is_absolute)
+/* What a row is sorted by: its first value or, of `series` that are drawn, the largest absolute one. */
+static double size_of(const kfe_table *table, int64_t row, int series)
 {
     double size = kfe_table_column(table, 1)->numbers[row];
 
-    if (!is_absolute)
+    if (series == 0)
         return isfinite(size) ? size : 0;
     size = 0;
-    for (int64_t c = 1; c < table->cols && c <= MOST_SERIES; c++)
+    for (int64_t c = 1; c < table->cols && c <= series; c++)
         size = fmax(size, fabs(kfe_table_column(table, c)->numbers[row]));
     return size;
 }
 
 /* The rows in the order in which they are drawn. */
-static kfe_status order_rows(kfe_context *ctx, const kfe_table *table, int is_sorted, int is_absolute,
+static kfe_status order_rows(kfe_context *ctx, const kfe_table *table, int is_sorted, int series,
                              kfe_i_sorted **out)
 {
     kfe_status status = KFE_OK;
 
     KFE_ALLOC(ctx, *out, table->rows);
     for (int64_t i = 0; i < table->rows; i++)
-        (*out)[i] = (kfe_i_sorted){size_of(table, i, is_absolute), i};
+        (*out)[i] = (kfe_i_sorted){size_of(table, i, series), i};
     if (is_sorted)
         kfe_i_sort_falling(*out, table->rows);
 cleanup:
@@ -88,7 +101,22 @@ cleanup:
     return status;
 }
 
-static kfe_status add_table(const kfe_table *table, const kfe_i_sorted *order, int is_one, kfe_i_figure *out)
+static kfe_status add_number_labels(const kfe_table *table, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_column *labels = kfe_table_column(table, 0);
+    double *numbers = NULL;
+    int column = 0;
+
+    KFE_TRY(kfe_i_figure_numbers(out, labels->name, &column, &numbers));
+    for (int64_t i = 0; i < out->rows; i++)
+        kfe_i_parse_number(labels->texts[i], labels->texts[i] + strlen(labels->texts[i]), &numbers[i]);
+cleanup:
+    return status;
+}
+
+static kfe_status add_table(const kfe_table *table, const kfe_i_sorted *order, int is_one, int most_series,
+                            kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     int is_single = table->cols == 2;
@@ -110,7 +138,7 @@ static kfe_status add_table(const kfe_table *table, const kfe_i_sorted *order, i
         KFE_TRY(kfe_i_figure_numbers(out, name, &series.y, &values));
         for (int64_t i = 0; i < out->rows; i++)
             values[i] = from->numbers[order[i].index];
-        if (out->series_count < MOST_SERIES)
+        if (out->series_count < most_series)
             KFE_TRY(kfe_i_figure_series(out, is_one && is_single ? NULL : name, series));
     }
 cleanup:
@@ -124,22 +152,30 @@ static kfe_status fill(kfe_context *ctx, const kfe_result *explanation, const kf
     kfe_i_sorted *order = NULL;
     const kfe_table *first = kfe_result_find(explanation, kind->tables[0]);
     const kfe_table *second = kind->tables[1] ? kfe_result_find(explanation, kind->tables[1]) : NULL;
+    int most = kind->most_series ? kind->most_series : MOST_SERIES;
 
     if (!first || first->rows == 0)
         return KFE_OK;
     int is_cut = kind->is_by_column && has_many_names(first);
-    KFE_TRY(order_rows(ctx, first, kind->is_sorted || is_cut, is_cut, &order));
+    KFE_TRY(order_rows(ctx, first, kind->is_sorted || is_cut, is_cut ? most : 0, &order));
     is_cut |= kind->is_sorted && first->rows > MOST_BARS;
     kfe_i_figure_rows(out, is_cut ? MOST_BARS : first->rows);
-    KFE_TRY(kfe_i_add_row_labels(ctx, first, order, out));
-    KFE_TRY(add_table(first, order, !second, out));
+    if (kind->is_by_column && !is_cut && labels_are_numbers(first))
+        KFE_TRY(add_number_labels(first, out));
+    else
+        KFE_TRY(kfe_i_add_row_labels(ctx, first, order, out));
+    KFE_TRY(add_table(first, order, !second, most, out));
     if (second && second->rows == first->rows)
-        KFE_TRY(add_table(second, order, 0, out));
+        KFE_TRY(add_table(second, order, 0, most, out));
     KFE_TRY(kfe_i_figure_panel(out, NULL, kind->x, kind->y));
+    out->panels[0].reference = kind->is_by_column ? KFE_REFERENCE_ZERO : KFE_REFERENCE_NONE;
     kfe_i_text_puts(&out->caption, kind->caption);
     if (out->rows < first->rows)
         kfe_i_text_printf(&out->caption, " The %lld largest of %lld.", (long long)out->rows,
                           (long long)first->rows);
+    if (kind->most_series && first->cols - 1 > kind->most_series)
+        kfe_i_text_printf(&out->caption, " The first %d of %lld features.", kind->most_series,
+                          (long long)first->cols - 1);
 cleanup:
     kfe_i_free(ctx, order);
     return status;
@@ -149,10 +185,13 @@ kfe_status kfe_i_draw_explained(kfe_context *ctx, const kfe_i_source *source,
                                 const kfe_i_explained_kind *kind, kfe_i_figure *out)
 {
     kfe_result *explanation = NULL;
+    kfe_log_fn log = ctx->log;
 
     if (!source->model || source->model->projector != KFE_PROJECT_LINEAR)
         return KFE_OK;
+    ctx->log = NULL; /* a model without loadings lacks the figure; that is no news */
     kfe_status status = kfe_explain(ctx, source->model, NULL, "parts=linear", &explanation);
+    ctx->log = log;
     if (status == KFE_EUNSUPPORTED || status == KFE_EINVAL) /* nothing to explain */
         return KFE_OK;
     if (status == KFE_OK)

@@ -10,8 +10,9 @@ typedef struct kfe_i_explained_kind {
     const char *tables[2]; /* drawn beside each other, with the same rows; the second may be NULL */
     const char *x, *y;     /* titles of the axes */
     const char *caption;
-    int is_sorted; /* bars of the largest values, largest first; else all rows in their order */
-    int is_by_column; /* many columns whose names are not a scale, such as genes: bars of the largest, by absolute value */
+    int is_sorted;    /* bars of the largest values, largest first; else all rows in their order */
+    int most_series;  /* of each table; 0: eight */
+    int is_by_column; /* signed values of columns; many columns whose names are not a scale, such as genes: bars of the largest, by absolute value */
 } kfe_i_explained_kind;
 
 /* Leaves the figure empty if the model is not linear or has no such table. */
