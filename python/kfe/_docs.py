@@ -40,7 +40,7 @@ def _range(param: Param) -> str:
 def _describe(param: Param) -> str:
     choices = "{" + ", ".join(repr(word) for word in param.words) + "}"
     if param.kind == tables.CHOICE:
-        return choices
+        return choices + (" or bool" if param.name == "scale" else "")
     words = _WORDS[param.kind]
     if param.kind in (tables.INT, tables.REAL):
         limits = _range(param)
@@ -53,6 +53,8 @@ def _argument(param: Param) -> Argument:
     hint = _HINTS[param.kind]
     if param.name in ("class-weight", "class-weights"):
         hint = "str | Mapping[Any, float]"
+    if param.name == "scale":
+        hint = "str | bool"
     if param.words and param.kind in (tables.INT, tables.REAL):
         hint += " | str"
     text = param.help[:1].upper() + param.help[1:]

@@ -29,7 +29,7 @@ def figures() -> dict[str, str]:
     return {info.name.decode(): info.summary.decode() for info in tables.table_rows(lib.kfe_figure)}
 
 
-def _results_text(results: Mapping[str, Any]) -> bytes:
+def _results_text(results: Any) -> bytes:
     """The JSON of a search as the library writes it: settings are text there."""
     def plain(value: Any, key: str = "") -> Any:
         if isinstance(value, Mapping):
@@ -202,6 +202,18 @@ def table_html(rows: list[dict[str, Any]], most: int = 50) -> str:
     body = "".join("<tr>" + "".join(f"<td>{cell(row.get(name))}</td>" for name in names) + "</tr>" for row in rows[:most])
     more = f"<p>and {len(rows) - most} more rows</p>" if len(rows) > most else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+def results_report(results: Any) -> str:
+    """Results as the tables that the command line prints."""
+    context, parsed, text = Context(), c_void_p(), c_void_p()
+    context.quick(lib.kfe_result_parse, _results_text(results), byref(parsed))
+    try:
+        context.quick(lib.kfe_result_report, parsed, 0, byref(text))
+        return string_at(text.value).decode().rstrip("\n")
+    finally:
+        lib.kfe_string_free(context.pointer, text)
+        lib.kfe_result_free(parsed)
 
 
 def picture_html(results: Mapping[str, Any], *kinds: str) -> str:

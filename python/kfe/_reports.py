@@ -32,7 +32,8 @@ def _typed_text(text: Any) -> Any:
 
 
 class Report(dict):
-    """A result as a dict, equal to the JSON that the command line prints with ``--json``."""
+    """A result as a dict, equal to the JSON that the command line prints with ``--json``. ``print`` shows its tables; ``dict(report)``
+    has all numbers."""
 
     _pictures: tuple[str, ...] = ()
 
@@ -43,6 +44,13 @@ class Report(dict):
     def _rows(self) -> list[dict[str, Any]]:
         """What a notebook shows as a table."""
         return []
+
+    def __repr__(self) -> str:
+        from ._page import results_report
+        try:
+            return results_report(self) or super().__repr__()
+        except (ValueError, RuntimeError):  # someone changed the dict
+            return super().__repr__()
 
     def _repr_html_(self) -> str:
         from ._page import picture_html, table_html
@@ -117,6 +125,14 @@ class Evaluation(Report):
 
 class Measures(list):
     """The result of `measure`: one dict per kernel."""
+
+    def __repr__(self) -> str:
+        from ._page import results_report
+        return results_report(list(self))
+
+    def _repr_html_(self) -> str:
+        from ._page import table_html
+        return table_html(list(self))
 
     def to_dataframe(self):
         """One row per kernel."""

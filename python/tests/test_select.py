@@ -129,3 +129,30 @@ def test_mistakes(iris):
         kfe.compare([], *iris)
     with pytest.raises(ValueError, match="did you mean 'rbf'"):
         kfe.measure(*iris, "rbff")
+
+
+def test_results_print_the_tables_of_the_command():
+    X, y = kfe.generate("iris")
+    found = kfe.cv(kfe.KOCClassifier(learner="knn"), X, y, grid={"gamma": [0.1, 1]}, folds=3)
+    lines = str(found).splitlines()
+    assert lines[0].split() == ["split", "accuracy", "seconds", "chosen"] and len(lines) == 7
+    assert lines[1].split()[1] == f"{found['splits'][0]['metrics']['accuracy']:.4g}" and lines[4].startswith("accuracy 0.96")
+    from sklearn.svm import SVC
+    shown = str(kfe.compare([kfe.KFDClassifier(), SVC()], X, y, cv=3)).splitlines()
+    assert shown[0].split() == ["method", "accuracy", "seconds"] and "SVC" in str(shown)
+    assert str(kfe.evaluate(kfe.KFDClassifier().fit(X[::2], y[::2]), X[1::2], y[1::2])).startswith("accuracy  ")
+    measures = kfe.measure(X, y, ["rbf", "linear"])
+    assert repr(measures).split()[0] == "kernel" and "<table>" in measures._repr_html_()
+    del found["splits"], found["metrics"]
+    assert repr(found)
+
+
+def test_scale_takes_true_and_false():
+    X, y = kfe.generate("iris")
+    X = X * [1, 10, 1, 100]
+    for scale, word in ((True, "standard"), (False, "none")):
+        made, expected = (kfe.PLSClassifier(2, scale=value).fit(X, y) for value in (scale, word))
+        np.testing.assert_array_equal(made.decision_function(X), expected.decision_function(X))
+    with pytest.raises(ValueError, match="scale takes one of none|standard"):
+        kfe.PLSClassifier(2, scale="maybe").fit(X, y)
+    assert len(kfe.cv(kfe.PLSClassifier(2), X, y, grid={"scale": [True, False]}, folds=3)["settings"]) == 2

@@ -148,7 +148,10 @@ static kfe_status set_row(kfe_context *ctx, const kfe_i_param *row, const char *
     case KFE_PARAM_FLAG:
         return set_flag(ctx, row, owner, target, value);
     case KFE_PARAM_CHOICE: {
+        double other = 0;
         int word = kfe_i_word_index(row->info.words, value);
+        if (word < 0 && named_value(row->named, value, &other))
+            word = (int)other;
         if (word < 0)
             return bad_value(ctx, row, owner, value);
         *(int *)target = word;

@@ -19,7 +19,7 @@ enum { KFE_PARAM_TEXT_SIZE = 512 };
 typedef struct kfe_i_param {
     kfe_param_info info;
     size_t offset;
-    const char *named;  /* numbers: "auto=-1|scale=-2" */
+    const char *named;  /* numbers: "auto=-1|scale=-2"; choices: other words for some of them, by index */
     const char *former; /* choices: "a|b", words that are gone; a refusal names the default in their place */
     int chosen;         /* numbers: auto is chosen by cross-validation (model/choose_dim.h) */
 } kfe_i_param;
@@ -51,6 +51,8 @@ typedef struct kfe_i_param_table {
     KFE_I_ROW(type, field, named, name, KFE_PARAM_REAL, initial, min, max, words, .help = __VA_ARGS__)
 #define KFE_CHOICE(type, field, name, initial, words, ...)                                                   \
     KFE_I_ROW(type, field, NULL, name, KFE_PARAM_CHOICE, initial, 0, 0, words, .help = __VA_ARGS__)
+#define KFE_CHOICE_OR(type, field, name, initial, words, named, ...)                                         \
+    KFE_I_ROW(type, field, named, name, KFE_PARAM_CHOICE, initial, 0, 0, words, .help = __VA_ARGS__)
 #define KFE_CHOICE_NOW(type, field, name, initial, words, former_words, ...)                                 \
     {                                                                                                        \
         .info = {name, KFE_PARAM_CHOICE, initial, 0, 0, words, .help = __VA_ARGS__},                         \

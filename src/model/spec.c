@@ -12,11 +12,11 @@
 #include "method/user_rule.h"
 
 static const kfe_i_param fit_rows[] = {
-    KFE_CHOICE(
-        kfe_i_fit_settings, scale, "scale", "auto", KFE_SCALE_SETTING_WORDS,
+    KFE_CHOICE_OR(
+        kfe_i_fit_settings, scale, "scale", "auto", KFE_SCALE_SETTING_WORDS, KFE_SCALE_NAMED,
         "scaling of the columns, learned on the training data; sparse data is not centred; auto: standard "
         "if the ranges of dense columns differ more than tenfold and the kernel depends on distances or "
-        "products, else none"),
+        "products, else none; yes (True, TRUE): standard, no: none"),
     KFE_CHOICE(
         kfe_i_fit_settings, gram, "gram", "auto", KFE_GRAM_STORAGE_WORDS,
         "how the kernel matrix is kept: in double or single precision, not at all (tiled: computed again at "

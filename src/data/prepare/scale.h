@@ -32,6 +32,7 @@ typedef enum kfe_i_scale_kind {
 } kfe_i_scale_kind;
 #define KFE_SCALE_WORDS "none|standard|minmax|unit-norm|l2-rows"
 #define KFE_SCALE_SETTING_WORDS KFE_SCALE_WORDS "|auto"
+#define KFE_SCALE_NAMED "no=0|yes=1"
 
 /* `auto` standardises when the ranges of the columns differ by more than this factor, the narrowest tenth of them left out.
  * docs/defaults.md has the measurements behind the rule. */

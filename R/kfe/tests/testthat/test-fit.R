@@ -177,3 +177,9 @@ test_that("words of a file are printed escaped", {
   expect_equal(lengths(regmatches(shown, gregexpr("x\\x1b[2J", shown, fixed = TRUE))), 4)
   expect_error(stop_kfe(evil), "x\\x1b[2J\\xe2\\x80\\xaetxt", fixed = TRUE)
 })
+
+test_that("scale takes TRUE and FALSE", {
+  for (scale in c(TRUE, FALSE))
+    expect_equal(coef(kfe(mpg ~ ., mtcars, method = "pls", dim = 2, learner = "ls", scale = scale)),
+                 coef(kfe(mpg ~ ., mtcars, method = "pls", dim = 2, learner = "ls", scale = if (scale) "standard" else "none")))
+})
