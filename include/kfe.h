@@ -958,7 +958,7 @@ KFE_API kfe_status kfe_report_set_data(kfe_context *ctx, kfe_report *report, con
 /* The result of kfe_cross_validate or kfe_compare, or a parsed one, also of `kfe reproduce`. The report borrows it. */
 KFE_API kfe_status kfe_report_set_results(kfe_context *ctx, kfe_report *report, const kfe_result *results);
 /* One figure as "svg", as "html" (a page of its own), as "csv" (its numbers) or as "json" (its description). The caller
- * frees it with kfe_string_free. KFE_EINVAL if the report has not what the figure needs; the message says what. */
+ * frees it with kfe_string_free. KFE_EINVAL if the report lacks what the figure needs; the message says what is missing. */
 KFE_API kfe_status kfe_report_figure(kfe_context *ctx, kfe_report *report, const char *figure,
                                      const char *format, char **out);
 /* Adds a line to what the report says about itself, such as "command", "kfe fit ...", or a warning, which is shown once, at the top.
