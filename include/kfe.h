@@ -848,7 +848,8 @@ KFE_API kfe_status kfe_metric_compute(kfe_context *ctx, const char *metric, cons
                                       double *out);
 /* Tests whether a and b, measured on the same `count` splits, differ: Student's t of a[i] − b[i] with count − 1 degrees
  * of freedom, and p = P(|T| ≥ |t|). test_share 0 is the plain paired test; test rows / training rows is Nadeau &
- * Bengio's correction for splits whose training rows overlap. Both are NaN with fewer than two pairs. */
+ * Bengio's correction for splits whose training rows overlap. Both are NaN with fewer than two pairs. If all differences are equal but
+ * not zero, t is infinite and p is NaN: without a spread there is nothing to compare the difference with. */
 KFE_API kfe_status kfe_paired_test(kfe_context *ctx, int64_t count, const double *a, const double *b,
                                    double test_share, double *t, double *p);
 

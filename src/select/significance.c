@@ -123,11 +123,14 @@ static double variance_about(int64_t count, const double *a, const double *b, do
     return sum / (double)(count - 1);
 }
 
+/* Up to rounding, too: 0.95 - 0.9 and 1 - 0.95 are not the same double. */
 static int all_differ_alike(int64_t count, const double *a, const double *b)
 {
-    for (int64_t i = 1; i < count; i++)
-        if (difference(a[i], b[i]) != difference(a[0], b[0]))
+    for (int64_t i = 1; i < count; i++) {
+        double size = fmax(fmax(fabs(a[i]), fabs(b[i])), fmax(fabs(a[0]), fabs(b[0])));
+        if (fabs(difference(a[i], b[i]) - difference(a[0], b[0])) > ROUNDING * size)
             return 0;
+    }
     return 1;
 }
 
@@ -145,10 +148,11 @@ static kfe_i_test_result paired(int64_t count, const double *a, const double *b,
         double alike = difference(a[0], b[0]);
         result.mean_difference = alike;
         result.statistic = alike == 0 ? 0 : copysign((double)INFINITY, alike);
-    } else {
-        double variance = variance_about(count, a, b, result.mean_difference);
-        result.statistic = result.mean_difference / sqrt(variance * (1 / (double)count + test_share));
+        result.p = alike == 0 ? 1 : (double)NAN;
+        return result;
     }
+    double variance = variance_about(count, a, b, result.mean_difference);
+    result.statistic = result.mean_difference / sqrt(variance * (1 / (double)count + test_share));
     result.p = kfe_i_student_two_sided(result.statistic, result.degrees);
     return result;
 }

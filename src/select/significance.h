@@ -10,7 +10,9 @@ typedef struct kfe_i_test_result {
     /* Student's t; ±infinity if all differences are equal but not zero, 0 if all are zero. */
     double statistic;
     double degrees;
-    double p; /* two-sided; NaN with fewer than two pairs */
+    /* Two-sided. NaN with fewer than two pairs, and if all differences are equal but not zero: without a spread the test
+     * cannot tell luck from a difference, and three folds that each have one error more prove nothing. */
+    double p;
 } kfe_i_test_result;
 
 /* P(|T| ≥ |t|) for Student's t with this many degrees of freedom. */
