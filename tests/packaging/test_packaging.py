@@ -241,3 +241,29 @@ def test_portable_build(tmp_path):
         code = run("objdump", "-d", "--no-show-raw-insn", target).stdout
         assert len(code) > 1000 and not re.search(r"%[yz]mm\d", code), f"{name} uses AVX although KFE_PORTABLE is defined"
         assert "Sleef" not in run("nm", target).stdout
+
+
+# ---- the R package with the sources inside ----
+
+def compiled_by_cmake():
+    """The library's sources of this build, without .c, and those among them that contract multiply-adds."""
+    commands = json.loads((pathlib.Path(os.environ["KFE_BUILD"]) / "compile_commands.json").read_text())
+    own = [row for row in commands if "/kfe_objects.dir/src/" in row["command"]]
+    return ({os.path.relpath(row["file"], ROOT)[:-2] for row in own},
+            {os.path.relpath(row["file"], ROOT)[:-2] for row in own if "-ffp-contract=fast" in row["command"]})
+
+
+@pytest.mark.skipif(not shutil.which("R"), reason="R is not installed")
+@pytest.mark.skipif(not os.path.exists(os.path.join(os.environ.get("KFE_BUILD", ""), "compile_commands.json")),
+                    reason="needs a build with CMAKE_EXPORT_COMPILE_COMMANDS")
+def test_r_compiles_what_cmake_compiles(tmp_path):
+    package = tmp_path / "kfe"
+    shutil.copytree(ROOT / "R" / "kfe", package)
+    shutil.copytree(ROOT / "src", package / "src" / "libkfe" / "src")
+    done = run("./configure", cwd=package, env=dict(os.environ, KFE_BUNDLED="yes"))
+    assert done.returncode == 0, done.stderr
+    made = (package / "src" / "Makevars").read_text()
+    objects = re.search(r"^OBJECTS = (.*)$", made, re.M)[1].split()
+    files, contracted = compiled_by_cmake()
+    assert {name[len("libkfe/"):-2] for name in objects if name.startswith("libkfe/src/")} == files
+    assert set(re.findall(r"^libkfe/(.*)\.o: .*-ffp-contract=fast$", made, re.M)) == contracted
