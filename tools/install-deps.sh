@@ -29,7 +29,6 @@ wanted=()
 for pair in "${optional[@]}"; do
     command -v "${pair%%=*}" > /dev/null || wanted+=("${pair#*=}")
 done
-command -v mpicc > /dev/null || wanted+=(libscalapack-openmpi-dev)
 [[ ${1-} == --build ]] || /usr/bin/python3 -c "import mpi4py" 2> /dev/null || wanted+=(python3-mpi4py)
 [[ ${1-} == --build ]] || /usr/bin/python3 -c "import dask, distributed" 2> /dev/null || wanted+=(python3-dask python3-distributed)
 command -v Rscript > /dev/null || wanted+=("${r_packages[@]}")

@@ -41,9 +41,6 @@ kfe_cluster_status kfe_mpi_check(kfe_cluster *cluster, int code, const char *cal
 kfe_cluster_status kfe_mpi_broadcast(kfe_cluster *cluster, int root, void *bytes, int64_t size);
 kfe_cluster_status kfe_mpi_sum(kfe_cluster *cluster, double *values, int64_t count);
 kfe_cluster_status kfe_mpi_gather(kfe_cluster *cluster, void *values, const int64_t *bytes);
-kfe_cluster_status kfe_mpi_solve(kfe_cluster *cluster, const kfe_cluster_system *system);
-double kfe_mpi_solve_bytes(const kfe_cluster *cluster, int64_t order, int64_t columns);
-int kfe_mpi_has_solve(void);
 kfe_cluster_status kfe_mpi_end(kfe_cluster *cluster, kfe_cluster_end *outcome);
 
 /* Goes to `done` with the status if it is not KFE_CLUSTER_OK. */

@@ -126,7 +126,6 @@ static void info(const kfe_cluster *cluster, kfe_cluster_info *out)
                               .processes = cluster->processes,
                               .local_process = cluster->local_process,
                               .local_processes = cluster->local_processes,
-                              .has_solve = kfe_mpi_has_solve(),
                               .bytes_sent = cluster->bytes_sent,
                               .messages = cluster->messages};
     MPI_Get_library_version(text, &length);
@@ -159,8 +158,6 @@ const kfe_cluster_table *kfe_cluster_plugin(void)
                                             .broadcast = kfe_mpi_broadcast,
                                             .sum = kfe_mpi_sum,
                                             .gather = kfe_mpi_gather,
-                                            .end = kfe_mpi_end,
-                                            .solve = kfe_mpi_solve,
-                                            .solve_bytes = kfe_mpi_solve_bytes};
+                                            .end = kfe_mpi_end};
     return &table;
 }

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#define KFE_CLUSTER_ABI 1
+#define KFE_CLUSTER_ABI 2
 #define KFE_CLUSTER_SYMBOL "kfe_cluster_plugin"
 
 typedef struct kfe_cluster kfe_cluster; /* this process's place in a group of processes */
@@ -23,10 +23,8 @@ typedef enum kfe_cluster_status {
     KFE_CLUSTER_STOPPED,   /* the watch of this process asked for it */
     KFE_CLUSTER_ELSEWHERE, /* another process has failed; `end` has its message */
     KFE_CLUSTER_NO_MEMORY,
-    KFE_CLUSTER_FAILED,    /* `message` says why */
-    KFE_CLUSTER_NUMERIC,   /* the matrix is not positive definite */
-    KFE_CLUSTER_NOT_THERE, /* this plug-in was built without it */
-    KFE_CLUSTER_APART      /* another process has made fewer calls and waits in `end`; `message` names it */
+    KFE_CLUSTER_FAILED, /* `message` says why */
+    KFE_CLUSTER_APART   /* another process has made fewer calls and waits in `end`; `message` names it */
 } kfe_cluster_status;
 
 typedef struct kfe_cluster_error {
@@ -36,7 +34,6 @@ typedef struct kfe_cluster_error {
 typedef struct kfe_cluster_info {
     int process, processes;
     int local_process, local_processes; /* among those on the same machine */
-    int has_solve;                      /* `solve` works */
     uint64_t bytes_sent;                /* by this process to others, since it joined */
     uint64_t messages;                  /* collective calls */
     char name[128];                     /* of the MPI library */
@@ -49,17 +46,6 @@ typedef struct kfe_cluster_end {
     int failed;      /* how many did */
     char text[2048]; /* the messages, each once, with their processes unless all processes have the same */
 } kfe_cluster_end;
-
-/* (A + ridge·I) X = right for a symmetric positive definite A that the processes fill block by block. */
-typedef struct kfe_cluster_system {
-    int64_t order, columns;
-    double ridge;
-    /* out (rows × cols, row-major) = the block of A from `row` and `col` on. Returns nonzero to stop. */
-    int (*block)(void *user, int64_t row, int64_t rows, int64_t col, int64_t cols, double *out);
-    void *user;
-    /* Order × columns, row-major, the same on every process; the solution when the call returns */
-    double *right;
-} kfe_cluster_system;
 
 typedef struct kfe_cluster_table {
     uint32_t abi, size; /* KFE_CLUSTER_ABI and sizeof(kfe_cluster_table) */
@@ -78,10 +64,6 @@ typedef struct kfe_cluster_table {
     kfe_cluster_status (*gather)(kfe_cluster *cluster, void *values, const int64_t *bytes);
     /* Every process calls it with its own outcome, also after a failure, and all get the same. */
     kfe_cluster_status (*end)(kfe_cluster *cluster, kfe_cluster_end *outcome);
-    /* Solves a system with a matrix that is divided over the processes. `right` is unchanged unless it succeeds. */
-    kfe_cluster_status (*solve)(kfe_cluster *cluster, const kfe_cluster_system *system);
-    /* Bytes that `solve` needs on each process. */
-    double (*solve_bytes)(const kfe_cluster *cluster, int64_t order, int64_t columns);
 } kfe_cluster_table;
 
 typedef const kfe_cluster_table *(*kfe_cluster_plugin_fn)(void);

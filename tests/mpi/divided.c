@@ -9,7 +9,6 @@
 
 #include "core/cluster.h"
 #include "core/memory.h"
-#include "gram/cluster/cluster_solve.h"
 #include "gram/cluster/dealt.h"
 #include "gram/cluster/divided_factor.h"
 #include "gram/form.h"
@@ -159,55 +158,6 @@ static void test_long_messages_pass_in_parts(void **state)
             fail_msg("number %lld is %g", (long long)i, values[i]);
     free(values);
     kfe_context_free(ctx);
-}
-
-/* (G + λI) X = R, plain and centred, against the residual of the operator of one process: ‖R − (G + λI)X‖ is at most a modest multiple
- * of n·ε·‖G + λI‖·‖X‖ for a Cholesky factorisation. The matrix spans several blocks of 128. */
-static void check_solve(const pair *p, int centred)
-{
-    enum { RIGHT = 3 };
-    int64_t n = p->table.rows;
-    const double ridge = 0.5;
-    kfe_i_gram *one = NULL;
-    kfe_i_gram *all = NULL;
-    double *right = support_random(4, n * RIGHT);
-    double *x = support_random(4, n * RIGHT);
-    double *product = support_random(5, n * RIGHT);
-    double norm = 0;
-
-    assert_ok(p->alone, kfe_i_gram_centred(p->alone, p->one, &one));
-    assert_ok(p->together, kfe_i_gram_centred(p->together, p->all, &all));
-    assert_ok(p->together, kfe_i_cluster_solve(centred ? all : p->all, ridge, RIGHT, x));
-    assert_ok(p->alone, kfe_i_gram_times(centred ? one : p->one, x, RIGHT, product));
-    for (int64_t i = 0; i < n * RIGHT; i++)
-        norm = fmax(norm, fabs(x[i]));
-    for (int64_t i = 0; i < n * RIGHT; i++)
-        product[i] += ridge * x[i];
-    pair_assert_same("solution", product, right, n * RIGHT, tolerance_factorisation(n, (double)n * norm));
-    kfe_i_gram_free(one);
-    kfe_i_gram_free(all);
-    free(right);
-    free(x);
-    free(product);
-}
-
-static void test_systems_are_solved_together(void **state)
-{
-    static const int64_t sizes[] = {1, 129, 500};
-
-    (void)state;
-    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-        pair p;
-        pair_open(&p, sizes[s], 0, "rbf:gamma=0.3", NULL);
-        if (!kfe_i_cluster_solves(p.together))
-            skip();
-        check_solve(&p, 0);
-        check_solve(&p, 1);
-        double *right = support_random(1, sizes[s]);
-        assert_int_equal(kfe_i_cluster_solve(p.all, -2.0 * (double)sizes[s], 1, right), KFE_ENUMERIC);
-        free(right);
-        pair_close(&p);
-    }
 }
 
 /* The ways that divide their work, against the operator of one process: the residual is what they were asked for, and all processes have the
@@ -378,7 +328,6 @@ int main(void)
         cmocka_unit_test(test_limit_is_that_of_each_process),
         cmocka_unit_test(test_products_send_what_the_formula_says),
         cmocka_unit_test(test_long_messages_pass_in_parts),
-        cmocka_unit_test(test_systems_are_solved_together),
         cmocka_unit_test(test_ways_divide_their_work),
         cmocka_unit_test(test_factor_sends_what_the_formula_says),
         cmocka_unit_test(test_differing_data_is_refused),
