@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gzip files, and the raw deflate streams of zip archives, by zlib. Its memory is the context's, so that the limit holds for it too. */
-#include <string.h>
 #include <zlib.h>
 
 #include "core/memory.h"
@@ -12,6 +11,7 @@ enum { WINDOW = 15, GZIP = WINDOW + 16, RAW = -WINDOW, LARGEST_STEP = 1 << 30 };
 typedef struct gzip {
     kfe_context *ctx;
     z_stream stream;
+    int packs;
 } gzip;
 
 static voidpf allocate(voidpf user, uInt count, uInt size)
@@ -37,36 +37,31 @@ static kfe_i_codec_result result_of(int code)
     }
 }
 
-static gzip *new_state(kfe_context *ctx)
+static kfe_i_codec_result begin_with(kfe_context *ctx, int packs, int window, void **state)
 {
-    gzip *state = kfe_i_alloc_zero(ctx, 1, sizeof *state);
-
-    if (!state)
-        return NULL;
-    state->ctx = ctx;
-    state->stream = (z_stream){.zalloc = allocate, .zfree = release, .opaque = ctx};
-    return state;
-}
-
-static kfe_i_codec_result begin_inflating(kfe_context *ctx, int window, void **state)
-{
-    gzip *made = new_state(ctx);
+    gzip *made = kfe_i_alloc_zero(ctx, 1, sizeof *made);
 
     *state = made;
-    return made ? result_of(inflateInit2(&made->stream, window)) : KFE_CODEC_NO_MEMORY;
+    if (!made)
+        return KFE_CODEC_NO_MEMORY;
+    made->ctx = ctx;
+    made->packs = packs;
+    made->stream = (z_stream){.zalloc = allocate, .zfree = release, .opaque = ctx};
+    return result_of(packs ? deflateInit2(&made->stream, 6, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY)
+                           : inflateInit2(&made->stream, window));
 }
 
-static kfe_i_codec_result begin_unpacking(kfe_context *ctx, void **state)
+static kfe_i_codec_result begin(kfe_context *ctx, int packs, void **state)
 {
-    return begin_inflating(ctx, GZIP, state);
+    return begin_with(ctx, packs, GZIP, state);
 }
 
-static kfe_i_codec_result begin_raw(kfe_context *ctx, void **state)
+static kfe_i_codec_result begin_raw(kfe_context *ctx, int packs, void **state)
 {
-    return begin_inflating(ctx, RAW, state);
+    return begin_with(ctx, packs, RAW, state);
 }
 
-static kfe_i_codec_result unpack_next(void *state)
+static kfe_i_codec_result next(void *state)
 {
     return result_of(inflateReset(&((gzip *)state)->stream));
 }
@@ -76,8 +71,11 @@ static uInt step_of(int64_t size)
     return (uInt)(size < LARGEST_STEP ? size : LARGEST_STEP);
 }
 
-static kfe_i_codec_result step(z_stream *z, kfe_i_codec_io *io, int (*run)(z_streamp, int), int flush)
+static kfe_i_codec_result run(void *state, kfe_i_codec_io *io, kfe_i_codec_action action)
 {
+    static const int flushes[] = {Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH};
+    gzip *own = state;
+    z_stream *z = &own->stream;
     uInt in = step_of(io->in_size);
     uInt out = step_of(io->out_size);
 
@@ -85,7 +83,7 @@ static kfe_i_codec_result step(z_stream *z, kfe_i_codec_io *io, int (*run)(z_str
     z->avail_in = in;
     z->next_out = io->out;
     z->avail_out = out;
-    int code = run(z, flush);
+    int code = own->packs ? deflate(z, flushes[action]) : inflate(z, Z_NO_FLUSH);
     io->in = z->next_in;
     io->in_size -= in - z->avail_in;
     io->out = z->next_out;
@@ -93,47 +91,16 @@ static kfe_i_codec_result step(z_stream *z, kfe_i_codec_io *io, int (*run)(z_str
     return result_of(code);
 }
 
-static kfe_i_codec_result unpack(void *state, kfe_i_codec_io *io)
-{
-    return step(&((gzip *)state)->stream, io, inflate, Z_NO_FLUSH);
-}
-
-static void end_unpacking(void *state)
+static void end(void *state)
 {
     gzip *ended = state;
 
     if (!ended)
         return;
-    inflateEnd(&ended->stream);
-    kfe_i_free(ended->ctx, ended);
-}
-
-static kfe_i_codec_result begin_packing(kfe_context *ctx, void **state)
-{
-    gzip *made = new_state(ctx);
-
-    *state = made;
-    return made ? result_of(deflateInit2(&made->stream, 6, Z_DEFLATED, GZIP, 8, Z_DEFAULT_STRATEGY))
-                : KFE_CODEC_NO_MEMORY;
-}
-
-static kfe_i_codec_result pack(void *state, kfe_i_codec_io *io, kfe_i_codec_action action)
-{
-    static const int flushes[] = {Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH};
-    kfe_i_codec_result result = step(&((gzip *)state)->stream, io, deflate, flushes[action]);
-
-    if (action != KFE_CODEC_FINISH && result == KFE_CODEC_GOES_ON && io->in_size == 0 && io->out_size > 0)
-        return KFE_CODEC_ENDED;
-    return result;
-}
-
-static void end_packing(void *state)
-{
-    gzip *ended = state;
-
-    if (!ended)
-        return;
-    deflateEnd(&ended->stream);
+    if (ended->packs)
+        deflateEnd(&ended->stream);
+    else
+        inflateEnd(&ended->stream);
     kfe_i_free(ended->ctx, ended);
 }
 
@@ -143,19 +110,16 @@ const kfe_i_packing kfe_i_packing_gzip = {
     .magic = "\x1f\x8b",
     .magic_length = 2,
     .unpacker = "gunzip",
-    .begin_unpacking = begin_unpacking,
-    .unpack_next = unpack_next,
-    .unpack = unpack,
-    .end_unpacking = end_unpacking,
-    .begin_packing = begin_packing,
-    .pack = pack,
-    .end_packing = end_packing,
+    .begin = begin,
+    .run = run,
+    .next = next,
+    .end = end,
 };
 
 const kfe_i_packing kfe_i_packing_deflate = {
     .name = "deflate",
-    .begin_unpacking = begin_raw,
-    .unpack_next = unpack_next,
-    .unpack = unpack,
-    .end_unpacking = end_unpacking,
+    .begin = begin_raw,
+    .run = run,
+    .next = next,
+    .end = end,
 };

@@ -32,17 +32,13 @@ typedef struct kfe_i_packing {
     const char *unpacker; /* the command that unpacks such a file */
     const char *package;  /* what a build needs; NULL: nothing */
 
-    /* NULL where the build lacks the library */
-    kfe_i_codec_result (*begin_unpacking)(kfe_context *ctx, void **state);
-    /* Prepares for the next stream of the same file. */
-    kfe_i_codec_result (*unpack_next)(void *state);
-    kfe_i_codec_result (*unpack)(void *state, kfe_i_codec_io *io);
-    void (*end_unpacking)(void *state);
-
-    kfe_i_codec_result (*begin_packing)(kfe_context *ctx, void **state);
-    /* KFE_CODEC_ENDED: everything that the action asks for has been written to io->out. */
-    kfe_i_codec_result (*pack)(void *state, kfe_i_codec_io *io, kfe_i_codec_action action);
-    void (*end_packing)(void *state);
+    /* Begins to pack or to unpack. NULL where the build lacks the library; then so are the others. End it also after a failure. */
+    kfe_i_codec_result (*begin)(kfe_context *ctx, int packs, void **state);
+    /* Goes on as far as input and room allow. KFE_CODEC_ENDED: the stream or a flush is complete. Unpacking always runs. */
+    kfe_i_codec_result (*run)(void *state, kfe_i_codec_io *io, kfe_i_codec_action action);
+    /* Prepares to unpack the next stream of the same file. */
+    kfe_i_codec_result (*next)(void *state);
+    void (*end)(void *state);
 } kfe_i_packing;
 
 /* NULL past the end. */

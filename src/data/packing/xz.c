@@ -4,7 +4,6 @@
 
 #ifdef KFE_HAS_XZ
 #include <lzma.h>
-#include <string.h>
 
 #include "core/memory.h"
 
@@ -40,71 +39,43 @@ static kfe_i_codec_result result_of(lzma_ret code)
     }
 }
 
-static xz *new_state(kfe_context *ctx)
-{
-    static const lzma_stream empty = LZMA_STREAM_INIT;
-    xz *state = kfe_i_alloc_zero(ctx, 1, sizeof *state);
-
-    if (!state)
-        return NULL;
-    state->ctx = ctx;
-    state->allocator = (lzma_allocator){allocate, release, ctx};
-    state->stream = empty;
-    state->stream.allocator = &state->allocator;
-    return state;
-}
-
-static kfe_i_codec_result unpack_next(void *state)
+static kfe_i_codec_result next(void *state)
 {
     return result_of(lzma_stream_decoder(&((xz *)state)->stream, UINT64_MAX, 0));
 }
 
-static kfe_i_codec_result begin_unpacking(kfe_context *ctx, void **state)
+static kfe_i_codec_result begin(kfe_context *ctx, int packs, void **state)
 {
-    *state = new_state(ctx);
-    return *state ? unpack_next(*state) : KFE_CODEC_NO_MEMORY;
+    static const lzma_stream empty = LZMA_STREAM_INIT;
+    xz *made = kfe_i_alloc_zero(ctx, 1, sizeof *made);
+
+    *state = made;
+    if (!made)
+        return KFE_CODEC_NO_MEMORY;
+    made->ctx = ctx;
+    made->allocator = (lzma_allocator){allocate, release, ctx};
+    made->stream = empty;
+    made->stream.allocator = &made->allocator;
+    return packs ? result_of(lzma_easy_encoder(&made->stream, LZMA_PRESET_DEFAULT, LZMA_CHECK_CRC64))
+                 : next(made);
 }
 
-static kfe_i_codec_result step(xz *state, kfe_i_codec_io *io, lzma_action action)
+static kfe_i_codec_result run(void *state, kfe_i_codec_io *io, kfe_i_codec_action action)
 {
-    lzma_stream *stream = &state->stream;
+    static const lzma_action actions[] = {LZMA_RUN, LZMA_SYNC_FLUSH, LZMA_FINISH};
+    lzma_stream *stream = &((xz *)state)->stream;
     lzma_ret code;
 
     stream->next_in = io->in;
     stream->avail_in = (size_t)io->in_size;
     stream->next_out = io->out;
     stream->avail_out = (size_t)io->out_size;
-    code = lzma_code(stream, action);
+    code = lzma_code(stream, actions[action]);
     io->in = stream->next_in;
     io->in_size = (int64_t)stream->avail_in;
     io->out = stream->next_out;
     io->out_size = (int64_t)stream->avail_out;
     return result_of(code);
-}
-
-static kfe_i_codec_result unpack(void *state, kfe_i_codec_io *io)
-{
-    return step(state, io, LZMA_RUN);
-}
-
-static kfe_i_codec_result begin_packing(kfe_context *ctx, void **state)
-{
-    xz *made = new_state(ctx);
-
-    *state = made;
-    if (!made)
-        return KFE_CODEC_NO_MEMORY;
-    return result_of(lzma_easy_encoder(&made->stream, LZMA_PRESET_DEFAULT, LZMA_CHECK_CRC64));
-}
-
-static kfe_i_codec_result pack(void *state, kfe_i_codec_io *io, kfe_i_codec_action action)
-{
-    static const lzma_action actions[] = {LZMA_RUN, LZMA_SYNC_FLUSH, LZMA_FINISH};
-    kfe_i_codec_result result = step(state, io, actions[action]);
-
-    if (action == KFE_CODEC_RUN && result == KFE_CODEC_GOES_ON && io->in_size == 0 && io->out_size > 0)
-        return KFE_CODEC_ENDED;
-    return result;
 }
 
 static void end(void *state)
@@ -126,12 +97,9 @@ const kfe_i_packing kfe_i_packing_xz = {
     .unpacker = "unxz",
     .package = "liblzma-dev",
 #ifdef KFE_HAS_XZ
-    .begin_unpacking = begin_unpacking,
-    .unpack_next = unpack_next,
-    .unpack = unpack,
-    .end_unpacking = end,
-    .begin_packing = begin_packing,
-    .pack = pack,
-    .end_packing = end,
+    .begin = begin,
+    .run = run,
+    .next = next,
+    .end = end,
 #endif
 };

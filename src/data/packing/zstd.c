@@ -39,67 +39,43 @@ static kfe_i_codec_result result_of(size_t code)
     }
 }
 
-static kfe_i_codec_result begin_unpacking(kfe_context *ctx, void **state)
+static kfe_i_codec_result begin(kfe_context *ctx, int packs, void **state)
 {
+    ZSTD_customMem memory = {allocate, release, ctx};
     zstd *made = kfe_i_alloc_zero(ctx, 1, sizeof *made);
 
     *state = made;
     if (!made)
         return KFE_CODEC_NO_MEMORY;
     made->ctx = ctx;
-    made->decoder = ZSTD_createDCtx_advanced((ZSTD_customMem){allocate, release, ctx});
-    return made->decoder ? KFE_CODEC_GOES_ON : KFE_CODEC_NO_MEMORY;
+    if (packs)
+        made->encoder = ZSTD_createCCtx_advanced(memory);
+    else
+        made->decoder = ZSTD_createDCtx_advanced(memory);
+    if (made->encoder)
+        ZSTD_CCtx_setParameter(made->encoder, ZSTD_c_checksumFlag, 1);
+    return made->encoder || made->decoder ? KFE_CODEC_GOES_ON : KFE_CODEC_NO_MEMORY;
 }
 
-static kfe_i_codec_result unpack_next(void *state)
+static kfe_i_codec_result next(void *state)
 {
     (void)state; /* the decoder goes on with the next frame by itself */
     return KFE_CODEC_GOES_ON;
 }
 
-static void advance(kfe_i_codec_io *io, const ZSTD_inBuffer *in, const ZSTD_outBuffer *out)
-{
-    io->in += in->pos;
-    io->in_size -= (int64_t)in->pos;
-    io->out += out->pos;
-    io->out_size -= (int64_t)out->pos;
-}
-
-static kfe_i_codec_result unpack(void *state, kfe_i_codec_io *io)
-{
-    ZSTD_inBuffer in = {io->in, (size_t)io->in_size, 0};
-    ZSTD_outBuffer out = {io->out, (size_t)io->out_size, 0};
-    size_t code = ZSTD_decompressStream(((zstd *)state)->decoder, &out, &in);
-
-    advance(io, &in, &out);
-    return result_of(code);
-}
-
-static kfe_i_codec_result begin_packing(kfe_context *ctx, void **state)
-{
-    zstd *made = kfe_i_alloc_zero(ctx, 1, sizeof *made);
-
-    *state = made;
-    if (!made)
-        return KFE_CODEC_NO_MEMORY;
-    made->ctx = ctx;
-    made->encoder = ZSTD_createCCtx_advanced((ZSTD_customMem){allocate, release, ctx});
-    if (!made->encoder)
-        return KFE_CODEC_NO_MEMORY;
-    ZSTD_CCtx_setParameter(made->encoder, ZSTD_c_checksumFlag, 1);
-    return KFE_CODEC_GOES_ON;
-}
-
-static kfe_i_codec_result pack(void *state, kfe_i_codec_io *io, kfe_i_codec_action action)
+static kfe_i_codec_result run(void *state, kfe_i_codec_io *io, kfe_i_codec_action action)
 {
     static const ZSTD_EndDirective actions[] = {ZSTD_e_continue, ZSTD_e_flush, ZSTD_e_end};
+    const zstd *own = state;
     ZSTD_inBuffer in = {io->in, (size_t)io->in_size, 0};
     ZSTD_outBuffer out = {io->out, (size_t)io->out_size, 0};
-    size_t code = ZSTD_compressStream2(((zstd *)state)->encoder, &out, &in, actions[action]);
+    size_t code = own->encoder ? ZSTD_compressStream2(own->encoder, &out, &in, actions[action])
+                               : ZSTD_decompressStream(own->decoder, &out, &in);
 
-    advance(io, &in, &out);
-    if (action == KFE_CODEC_RUN && !ZSTD_isError(code))
-        return io->in_size == 0 ? KFE_CODEC_ENDED : KFE_CODEC_GOES_ON;
+    io->in += in.pos;
+    io->in_size -= (int64_t)in.pos;
+    io->out += out.pos;
+    io->out_size -= (int64_t)out.pos;
     return result_of(code);
 }
 
@@ -123,12 +99,9 @@ const kfe_i_packing kfe_i_packing_zstd = {
     .unpacker = "unzstd",
     .package = "libzstd-dev",
 #ifdef KFE_HAS_ZSTD
-    .begin_unpacking = begin_unpacking,
-    .unpack_next = unpack_next,
-    .unpack = unpack,
-    .end_unpacking = end,
-    .begin_packing = begin_packing,
-    .pack = pack,
-    .end_packing = end,
+    .begin = begin,
+    .run = run,
+    .next = next,
+    .end = end,
 #endif
 };

@@ -30,16 +30,15 @@ static kfe_status codec_failure(kfe_i_source *source, kfe_i_codec_result result)
 
 static kfe_status start_codec(kfe_i_source *source, const kfe_i_packing *packed)
 {
-    if (!packed->unpack)
+    if (!packed->begin)
         return kfe_i_fail_at(
             source->ctx, KFE_EINPUT, source->name, 0, 0,
             "it is compressed with %s, which this build of kfe does not read; unpack it with "
             "'%s', or build kfe with %s installed",
             packed->name, packed->unpacker, packed->package);
     source->packed = packed;
-    kfe_i_codec_result result = packed->begin_unpacking(source->ctx, &source->unpacker);
-    source->inside = result == KFE_CODEC_GOES_ON;
-    return source->inside ? KFE_OK : codec_failure(source, result);
+    kfe_i_codec_result result = packed->begin(source->ctx, 0, &source->unpacker);
+    return result == KFE_CODEC_GOES_ON ? KFE_OK : codec_failure(source, result);
 }
 
 static kfe_status begin_source(kfe_context *ctx, const char *name, kfe_i_source *out)
@@ -180,7 +179,7 @@ void kfe_i_source_close(kfe_i_source *source)
     if (!source->ctx)
         return;
     if (source->packed)
-        source->packed->end_unpacking(source->unpacker);
+        source->packed->end(source->unpacker);
     if (source->descriptor >= 0)
         kfe_i_input_close(source->descriptor);
     kfe_i_free(source->ctx, source->name);
@@ -214,7 +213,7 @@ static kfe_status truncated(kfe_i_source *source)
 
 static kfe_status reset_decoder(kfe_i_source *source)
 {
-    kfe_i_codec_result result = source->packed->unpack_next(source->unpacker);
+    kfe_i_codec_result result = source->packed->next(source->unpacker);
 
     return result == KFE_CODEC_GOES_ON ? KFE_OK : codec_failure(source, result);
 }
@@ -223,7 +222,6 @@ static kfe_status reset_decoder(kfe_i_source *source)
  * anything else. */
 static kfe_status next_member(kfe_i_source *source)
 {
-    source->inside = 0;
     if (source->packed == &kfe_i_packing_deflate) {
         source->ended = 1;
         return KFE_OK;
@@ -239,7 +237,6 @@ static kfe_status next_member(kfe_i_source *source)
         source->ended = 1;
         return KFE_OK;
     }
-    source->inside = 1;
     return reset_decoder(source);
 }
 
@@ -247,7 +244,7 @@ static kfe_status run_codec(kfe_i_source *source, char *buffer, int64_t size, in
 {
     kfe_i_codec_io io = {source->input + source->input_begin, source->input_end - source->input_begin,
                          (unsigned char *)buffer, size};
-    kfe_i_codec_result result = source->packed->unpack(source->unpacker, &io);
+    kfe_i_codec_result result = source->packed->run(source->unpacker, &io, KFE_CODEC_RUN);
 
     source->input_begin = source->input_end - io.in_size;
     *got = size - io.out_size;

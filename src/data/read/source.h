@@ -16,7 +16,6 @@ typedef struct kfe_i_source {
     int64_t total;               /* bytes that the file or memory has; 0 if not known */
     const kfe_i_packing *packed; /* NULL: plain bytes */
     int64_t unpacked;            /* of a deflate stream: bytes that are still to come, as its opener said */
-    int inside;                  /* a stream has begun and has not ended */
     int ended;                   /* nothing more to come from the decoder */
     int holds_output;            /* the decoder filled its last buffer and may hold more */
     int in_parts;                /* peeking waits for the first line only, not for 64 kB */

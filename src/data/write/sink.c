@@ -14,7 +14,7 @@ static kfe_status start_packing(kfe_i_sink *sink, const kfe_i_packing *packing)
 
     KFE_ALLOC(sink->ctx, sink->packed_bytes, PACKED_SIZE);
     sink->packed = packing;
-    if (packing->begin_packing(sink->ctx, &sink->packer) != KFE_CODEC_GOES_ON)
+    if (packing->begin(sink->ctx, 1, &sink->packer) != KFE_CODEC_GOES_ON)
         KFE_FAIL(sink->ctx, kfe_i_lack(sink->ctx), "out of memory while compressing");
 cleanup:
     return status;
@@ -43,7 +43,9 @@ static kfe_status write_packed(kfe_i_sink *sink, kfe_i_codec_action action)
     while (result == KFE_CODEC_GOES_ON) {
         io.out = sink->packed_bytes;
         io.out_size = PACKED_SIZE;
-        result = sink->packed->pack(sink->packer, &io, action);
+        result = sink->packed->run(sink->packer, &io, action);
+        if (result == KFE_CODEC_GOES_ON && action != KFE_CODEC_FINISH && io.in_size == 0 && io.out_size > 0)
+            result = KFE_CODEC_ENDED; /* the codec has taken all bytes and keeps some */
         if (result != KFE_CODEC_GOES_ON && result != KFE_CODEC_ENDED)
             KFE_FAIL(sink->ctx, kfe_i_lack(sink->ctx), "out of memory while compressing");
         KFE_TRY(kfe_i_outfile_write(&sink->file, sink->packed_bytes, (size_t)(PACKED_SIZE - io.out_size)));
@@ -137,7 +139,7 @@ void kfe_i_sink_abandon(kfe_i_sink *sink)
     if (!sink->ctx)
         return;
     if (sink->packed)
-        sink->packed->end_packing(sink->packer);
+        sink->packed->end(sink->packer);
     kfe_i_free(sink->ctx, sink->packed_bytes);
     kfe_i_text_free(&sink->pending);
     kfe_i_outfile_abandon(&sink->file);

@@ -47,7 +47,7 @@ static kfe_status choose_format(kfe_context *ctx, const char *path, const kfe_i_
     if (*packed && (*out)->packs_itself)
         return kfe_i_fail(ctx, KFE_EINVAL, "%s: .npz files cannot be compressed again; leave .%s out", path,
                           (*packed)->extension);
-    if (*packed && !(*packed)->pack)
+    if (*packed && !(*packed)->begin)
         return kfe_i_fail(ctx, KFE_EINVAL,
                           "%s: this build of kfe does not write %s; use .gz, or build kfe with %s installed",
                           path, (*packed)->name, (*packed)->package);

@@ -23,18 +23,18 @@ kfe_status kfe_i_put_packed(kfe_context *ctx, const char *text, kfe_i_text *out)
     kfe_i_codec_io io = {.in = (const unsigned char *)text, .in_size = (int64_t)strlen(text)};
     unsigned char *packed = NULL;
     void *packer = NULL;
-    kfe_i_codec_result result = kfe_i_packing_gzip.begin_packing(ctx, &packer);
+    kfe_i_codec_result result = kfe_i_packing_gzip.begin(ctx, 1, &packer);
 
     KFE_ALLOC(ctx, packed, BUFFER);
     while (result == KFE_CODEC_GOES_ON) {
         io.out = packed;
         io.out_size = BUFFER;
-        result = kfe_i_packing_gzip.pack(packer, &io, KFE_CODEC_FINISH);
+        result = kfe_i_packing_gzip.run(packer, &io, KFE_CODEC_FINISH);
         kfe_i_put_base64(out, packed, BUFFER - io.out_size);
     }
     status = result == KFE_CODEC_ENDED ? out->status : kfe_i_lack(ctx);
 cleanup:
-    kfe_i_packing_gzip.end_packing(packer);
+    kfe_i_packing_gzip.end(packer);
     kfe_i_free(ctx, packed);
     return status;
 }

@@ -235,7 +235,7 @@ static void packed_files(void **state)
     for (int k = 0; k < 3; k++) {
         kfe_data *back = NULL;
         const char *path = support_text(names[k], "");
-        if (!kfe_i_packing_at(k)->pack) {
+        if (!kfe_i_packing_at(k)->begin) {
             print_message("skipped: this build has no %s\n", names[k]);
             assert_fails(ctx, KFE_EINVAL, "build kfe with", kfe_data_write(ctx, data, path));
             continue;
@@ -266,7 +266,7 @@ static void assert_packed(kfe_context *ctx, const kfe_i_packing *packing, const 
 
     memcpy(both, bytes, size);
     memcpy(both + size, bytes, size);
-    if (!packing->unpack) {
+    if (!packing->begin) {
         print_message("skipped: this build has no %s\n", packing->name);
         assert_fails(ctx, KFE_EINPUT, "this build of kfe does not read",
                      kfe_data_read(ctx, support_file("t.csv", both, size), "label=none", &data));
@@ -348,9 +348,9 @@ static void every_allocation_may_fail(void **state)
         support_text("t.arff", "@relation r\n@attribute a real\n@attribute k {n,y}\n@data\n{0 1,1 y}\n{}\n"),
         "", 0);
     sweep_reading("fasta", support_text("t.fa", ">a k=1\nAC\n>b k=2\nACC\n"), "label=k,id=name", 0);
-    if (kfe_i_packing_at(1)->unpack)
+    if (kfe_i_packing_at(1)->begin)
         sweep_reading("xz", support_file("t.csv", xz_bytes, sizeof xz_bytes), "label=none", 1);
-    if (kfe_i_packing_at(2)->unpack)
+    if (kfe_i_packing_at(2)->begin)
         sweep_reading("zstd", support_file("t.csv", zstd_bytes, sizeof zstd_bytes), "label=none", 1);
 }
 
