@@ -11,6 +11,7 @@
 #include "data/arrow/arrow.h"
 #include "data/read/pick.h"
 #include "data/table/columns.h"
+#include "data/table/text_rows.h"
 
 static const char shown[] = "the Arrow table";
 
@@ -166,37 +167,28 @@ cleanup:
 static kfe_status visit_string(gather *g, int64_t j, const kfe_i_arrow_value *value, void *user)
 {
     kfe_status status = KFE_OK;
-    kfe_i_text *bytes = user;
+    kfe_i_text_rows *rows = user;
 
     if (!value->missing) {
         KFE_TRY(word_of(g, j, value));
-        kfe_i_text_puts(bytes, g->word.bytes);
+        kfe_i_text_puts(&rows->bytes, g->word.bytes);
     }
-    kfe_i_text_add(bytes, "", 1); /* the NUL byte ends the string */
-    status = bytes->status;
+    KFE_TRY(kfe_i_text_rows_end(rows));
 cleanup:
     return status;
 }
 
-/* A column as strings, one after the other. */
+/* A column as strings. */
 static kfe_status take_strings(gather *g, int64_t j, kfe_i_table *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_text all;
-    const char *c;
+    kfe_i_text_rows rows;
 
-    kfe_i_text_init(&all, g->ctx);
-    KFE_TRY(visit_column(g, j, visit_string, &all));
-    KFE_TRY(kfe_i_table_new_text(g->ctx, g->arrow.rows, all.length, out));
-    c = all.bytes;
-    for (int64_t i = 0; i < g->arrow.rows; i++) {
-        size_t length = strlen(c);
-        memcpy(out->bytes + out->row_start[i], c, length);
-        out->row_start[i + 1] = out->row_start[i] + (int64_t)length;
-        c += length + 1;
-    }
+    kfe_i_text_rows_init(&rows, g->ctx);
+    KFE_TRY(visit_column(g, j, visit_string, &rows));
+    KFE_TRY(kfe_i_text_rows_take(&rows, out));
 cleanup:
-    kfe_i_text_free(&all);
+    kfe_i_text_rows_free(&rows);
     return status;
 }
 

@@ -104,31 +104,6 @@ static void shrink_values(kfe_i_csv *csv)
     csv->values = fitting ? fitting : csv->values;
 }
 
-static kfe_status take_strings(kfe_i_csv *csv, kfe_i_table *table)
-{
-    kfe_status status = kfe_i_text_take(&csv->strings, &table->bytes);
-
-    table->kind = KFE_TABLE_TEXT;
-    table->cols = 1;
-    table->row_start = csv->string_start;
-    csv->string_start = NULL;
-    return status;
-}
-
-static kfe_status take_ids(kfe_i_csv *csv, kfe_i_table *ids)
-{
-    kfe_status status = kfe_i_text_take(&csv->ids, &ids->bytes);
-
-    ids->ctx = csv->ctx;
-    ids->owned = 1;
-    ids->kind = KFE_TABLE_TEXT;
-    ids->rows = csv->rows;
-    ids->cols = 1;
-    ids->row_start = csv->id_start;
-    csv->id_start = NULL;
-    return status;
-}
-
 /* Copies the names of the columns and of the label from the header. */
 static kfe_status copy_names(kfe_i_csv *csv, kfe_i_raw_table *out)
 {
@@ -176,7 +151,7 @@ static kfe_status take_result(kfe_i_csv *csv, kfe_i_raw_table *out)
     table->owned = 1;
     table->rows = csv->rows;
     if (csv->dialect.string >= 0) {
-        KFE_TRY(take_strings(csv, table));
+        KFE_TRY(kfe_i_text_rows_take(&csv->strings, table));
     } else if (csv->cols > 0 && csv->values) {
         if (csv->part_rows == 0)
             shrink_values(csv);
@@ -194,7 +169,7 @@ static kfe_status take_result(kfe_i_csv *csv, kfe_i_raw_table *out)
     out->weights = csv->weights;
     csv->weights = NULL;
     if (csv->dialect.id >= 0)
-        KFE_TRY(take_ids(csv, &out->ids));
+        KFE_TRY(kfe_i_text_rows_take(&csv->ids, &out->ids));
 cleanup:
     return status;
 }
@@ -203,7 +178,6 @@ static void close_csv(kfe_i_csv *csv)
 {
     kfe_i_strings_free(csv->ctx, csv->dialect.fields, csv->dialect.names);
     kfe_i_free(csv->ctx, csv->values);
-    kfe_i_free(csv->ctx, csv->string_start);
     kfe_i_free(csv->ctx, csv->dialect.place);
     kfe_i_free(csv->ctx, csv->dialect.text);
     kfe_i_intern_free(&csv->group_words);
@@ -213,12 +187,11 @@ static void close_csv(kfe_i_csv *csv)
     if (csv->texts)
         kfe_i_text_columns_free(csv->ctx, csv->text_count, csv->texts);
     kfe_i_free(csv->ctx, csv->text_spans);
-    kfe_i_free(csv->ctx, csv->id_start);
     kfe_i_free(csv->ctx, csv->id_spans);
-    kfe_i_text_free(&csv->ids);
+    kfe_i_text_rows_free(&csv->ids);
     kfe_i_free(csv->ctx, csv->label_spans);
     kfe_i_free(csv->ctx, csv->string_spans);
-    kfe_i_text_free(&csv->strings);
+    kfe_i_text_rows_free(&csv->strings);
     kfe_i_block_close(&csv->block);
 }
 
@@ -233,8 +206,8 @@ static kfe_status open_csv(kfe_i_source *source, const kfe_i_read_settings *sett
     csv->settings = settings;
     csv->part_rows = part_rows;
     csv->dialect.delimiter = delimiter;
-    kfe_i_text_init(&csv->strings, csv->ctx);
-    kfe_i_text_init(&csv->ids, csv->ctx);
+    kfe_i_text_rows_init(&csv->strings, csv->ctx);
+    kfe_i_text_rows_init(&csv->ids, csv->ctx);
     kfe_i_intern_init(&csv->group_words, csv->ctx);
     KFE_TRY(kfe_i_block_open(source, &csv->block));
     KFE_TRY(part_rows > 0 ? kfe_i_block_fill_at_hand(&csv->block, 1) : kfe_i_block_fill(&csv->block));
@@ -314,7 +287,7 @@ static kfe_status open_tsv_file(kfe_i_source *source, const kfe_i_read_settings 
 static void begin_part(kfe_i_csv *csv)
 {
     csv->rows = csv->capacity = 0;
-    csv->string_capacity = csv->id_capacity = csv->group_capacity = csv->weight_capacity = 0;
+    csv->group_capacity = csv->weight_capacity = 0;
     csv->has_missing = 0;
     kfe_i_intern_free(&csv->group_words);
     kfe_i_intern_init(&csv->group_words, csv->ctx);

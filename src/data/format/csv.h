@@ -6,6 +6,7 @@
 
 #include "data/read/block.h"
 #include "data/read/reader.h"
+#include "data/table/text_rows.h"
 
 /* One field. `begin` … `end` is its content: without the quotes or, if it is not quoted, without blanks around. */
 typedef struct kfe_i_field {
@@ -64,13 +65,9 @@ typedef struct kfe_i_csv {
     /* what was read */
     int64_t rows, cols, capacity;
     double *values;
-    kfe_i_text strings;
-    int64_t *string_start;
-    int64_t string_capacity;
+    kfe_i_text_rows strings;
     kfe_i_labels *labels;
-    kfe_i_text ids;
-    int64_t *id_start;
-    int64_t id_capacity;
+    kfe_i_text_rows ids;
     kfe_i_intern group_words;
     int32_t *groups; /* the word of each row */
     int64_t group_capacity;

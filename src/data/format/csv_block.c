@@ -371,43 +371,21 @@ cleanup:
     return status;
 }
 
-/* One word of each row, without its quotes. */
-typedef struct words {
-    const kfe_i_span *spans;
-    kfe_i_text *text;
-    int64_t **start; /* where the word of each row begins in the text */
-    int64_t *capacity;
-} words;
-
-static kfe_status add_words(kfe_i_csv *csv, words w, int64_t rows)
+/* Adds one word of each row, without its quotes. */
+static kfe_status add_words(kfe_i_csv *csv, const kfe_i_span *spans, int64_t rows, kfe_i_text_rows *out)
 {
     kfe_status status = KFE_OK;
 
-    KFE_GROW(csv->ctx, *w.start, *w.capacity, csv->rows + rows + 1);
-    (*w.start)[0] = 0;
     for (int64_t i = 0; i < rows; i++) {
-        kfe_i_span span = w.spans[i];
-        const char *word = csv->block.bytes + span.begin;
-        if (kfe_i_csv_span_is_quoted(csv, span))
-            kfe_i_csv_unquote(w.text, word, word + span.length);
+        const char *word = csv->block.bytes + spans[i].begin;
+        if (kfe_i_csv_span_is_quoted(csv, spans[i]))
+            kfe_i_csv_unquote(&out->bytes, word, word + spans[i].length);
         else
-            kfe_i_text_add(w.text, word, span.length);
-        (*w.start)[csv->rows + i + 1] = w.text->length;
+            kfe_i_text_add(&out->bytes, word, spans[i].length);
+        KFE_TRY(kfe_i_text_rows_end(out));
     }
-    status = w.text->status;
 cleanup:
     return status;
-}
-
-static kfe_status add_strings(kfe_i_csv *csv, int64_t rows)
-{
-    return add_words(
-        csv, (words){csv->string_spans, &csv->strings, &csv->string_start, &csv->string_capacity}, rows);
-}
-
-static kfe_status add_ids(kfe_i_csv *csv, int64_t rows)
-{
-    return add_words(csv, (words){csv->id_spans, &csv->ids, &csv->id_start, &csv->id_capacity}, rows);
 }
 
 /* ---- the whole block ---- */
@@ -466,9 +444,9 @@ kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used)
     if (csv->dialect.label >= 0)
         KFE_TRY(add_labels(csv, rows));
     if (csv->dialect.string >= 0)
-        KFE_TRY(add_strings(csv, rows));
+        KFE_TRY(add_words(csv, csv->string_spans, rows, &csv->strings));
     if (csv->dialect.id >= 0)
-        KFE_TRY(add_ids(csv, rows));
+        KFE_TRY(add_words(csv, csv->id_spans, rows, &csv->ids));
     if (csv->text_count > 0)
         KFE_TRY(kfe_i_csv_number_texts(csv, rows));
     if (csv->dialect.group >= 0)

@@ -17,14 +17,8 @@
 #include "core/utf8.h"
 #include "data/format/format.h"
 #include "data/read/block.h"
+#include "data/table/text_rows.h"
 #include "system/system.h"
-
-/* Strings that are collected one after the other. */
-typedef struct strings {
-    kfe_i_text bytes;
-    int64_t *starts;
-    int64_t count, capacity;
-} strings;
 
 typedef struct fasta {
     kfe_context *ctx;
@@ -34,43 +28,9 @@ typedef struct fasta {
     kfe_i_pattern *pattern; /* NULL: labels come from elsewhere */
     int64_t header;         /* line of the current record's header; 0: none yet */
     kfe_i_text title;       /* that header, without '>' */
-    strings sequences, ids;
+    kfe_i_text_rows sequences, ids;
     kfe_i_labels *labels;
 } fasta;
-
-/* ---- strings ---- */
-
-static kfe_status end_string(kfe_context *ctx, strings *list)
-{
-    kfe_status status = list->bytes.status;
-
-    if (status != KFE_OK)
-        return status;
-    KFE_GROW(ctx, list->starts, list->capacity, list->count + 2);
-    if (list->count == 0)
-        list->starts[0] = 0;
-    list->starts[++list->count] = list->bytes.length;
-cleanup:
-    return status;
-}
-
-static kfe_status take_strings(kfe_context *ctx, strings *list, kfe_i_table *out)
-{
-    out->ctx = ctx;
-    out->owned = 1;
-    out->kind = KFE_TABLE_TEXT;
-    out->rows = list->count;
-    out->cols = 1;
-    out->row_start = list->starts;
-    list->starts = NULL;
-    return kfe_i_text_take(&list->bytes, &out->bytes);
-}
-
-static void free_strings(kfe_context *ctx, strings *list)
-{
-    kfe_i_text_free(&list->bytes);
-    kfe_i_free(ctx, list->starts);
-}
 
 /* ---- labels ---- */
 
@@ -157,7 +117,7 @@ static int takes_labels(const kfe_i_read_settings *settings)
 static kfe_status end_record(fasta *reader)
 {
     kfe_status status = KFE_OK;
-    const strings *list = &reader->sequences;
+    const kfe_i_text_rows *list = &reader->sequences;
     int64_t begin = list->count > 0 ? list->starts[list->count] : 0;
 
     if (reader->header == 0)
@@ -166,7 +126,7 @@ static kfe_status end_record(fasta *reader)
         return kfe_i_fail_at(reader->ctx, KFE_EINPUT, reader->file, reader->header, 0,
                              "the record '%.100s' has no sequence; remove it, or copy the file again",
                              reader->title.bytes);
-    KFE_TRY(end_string(reader->ctx, &reader->sequences));
+    KFE_TRY(kfe_i_text_rows_end(&reader->sequences));
 cleanup:
     return status;
 }
@@ -201,7 +161,7 @@ static kfe_status begin_record(fasta *reader)
     kfe_i_force_utf8(reader->title.bytes);
     if (takes_names(reader->settings)) {
         add_id(reader);
-        KFE_TRY(end_string(reader->ctx, &reader->ids));
+        KFE_TRY(kfe_i_text_rows_end(&reader->ids));
     }
     if (reader->pattern)
         KFE_TRY(label_by_pattern(reader));
@@ -289,10 +249,10 @@ static kfe_status take_result(fasta *reader, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(take_strings(reader->ctx, &reader->sequences, &out->table));
+    KFE_TRY(kfe_i_text_rows_take(&reader->sequences, &out->table));
     if (takes_names(reader->settings)) {
         KFE_STRDUP(reader->ctx, out->id_name, reader->settings->id);
-        KFE_TRY(take_strings(reader->ctx, &reader->ids, &out->ids));
+        KFE_TRY(kfe_i_text_rows_take(&reader->ids, &out->ids));
     }
     out->labels.present = takes_labels(reader->settings);
     out->has_missing = out->labels.present && kfe_i_labels_find_missing(&out->labels) >= 0;
@@ -309,8 +269,8 @@ static kfe_status read_fasta(kfe_i_source *source, const kfe_i_read_settings *se
     fasta reader = {.ctx = ctx, .file = source->name, .settings = settings, .labels = &out->labels};
 
     kfe_i_text_init(&reader.title, ctx);
-    kfe_i_text_init(&reader.sequences.bytes, ctx);
-    kfe_i_text_init(&reader.ids.bytes, ctx);
+    kfe_i_text_rows_init(&reader.sequences, ctx);
+    kfe_i_text_rows_init(&reader.ids, ctx);
     KFE_TRY(kfe_i_lines_open(source, &reader.lines));
     KFE_TRY(check_settings(&reader));
     KFE_TRY(compile_pattern(&reader));
@@ -322,8 +282,8 @@ static kfe_status read_fasta(kfe_i_source *source, const kfe_i_read_settings *se
 cleanup:
     kfe_i_pattern_free(reader.pattern);
     kfe_i_text_free(&reader.title);
-    free_strings(ctx, &reader.sequences);
-    free_strings(ctx, &reader.ids);
+    kfe_i_text_rows_free(&reader.sequences);
+    kfe_i_text_rows_free(&reader.ids);
     kfe_i_lines_close(&reader.lines);
     return status;
 }

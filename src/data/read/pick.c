@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Columns of arrays that the user drops, selects, or takes as names, groups or weights of the rows, by number or name; for the
  * readers of arrays and for Arrow tables. */
-#include <stdio.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "data/read/pick.h"
 #include "data/table/columns.h"
+#include "data/table/text_rows.h"
 
 void kfe_i_picks_free(kfe_context *ctx, kfe_i_picks *picks)
 {
@@ -194,18 +194,18 @@ cleanup:
 static kfe_status take_ids(kfe_context *ctx, const double *values, int64_t rows, const kfe_i_picks *picks,
                            kfe_i_raw_table *out)
 {
-    enum { DIGITS = 32 };
     kfe_status status = KFE_OK;
-    char text[DIGITS + 1];
+    kfe_i_text_rows ids;
 
+    kfe_i_text_rows_init(&ids, ctx);
     KFE_STRDUP(ctx, out->id_name, "id");
-    KFE_TRY(kfe_i_table_new_text(ctx, rows, DIGITS * rows, &out->ids));
     for (int64_t i = 0; i < rows; i++) {
-        int length = snprintf(text, sizeof text, "%.15g", values[i * picks->count + picks->id]);
-        memcpy(out->ids.bytes + out->ids.row_start[i], text, (size_t)length);
-        out->ids.row_start[i + 1] = out->ids.row_start[i] + length;
+        kfe_i_text_printf(&ids.bytes, "%.15g", values[i * picks->count + picks->id]);
+        KFE_TRY(kfe_i_text_rows_end(&ids));
     }
+    KFE_TRY(kfe_i_text_rows_take(&ids, &out->ids));
 cleanup:
+    kfe_i_text_rows_free(&ids);
     return status;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What all readers share: which column is the label, and what to do about missing values. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "core/suggest.h"
 #include "core/text.h"
 #include "data/read/reader.h"
+#include "data/table/text_rows.h"
 
 void kfe_i_raw_table_init(kfe_i_raw_table *raw, kfe_context *ctx)
 {
@@ -179,19 +179,19 @@ static kfe_status keep_rows_of(kfe_i_table *table, const int64_t *kept, int64_t 
 /* Names the rows by their numbers in the file, from 1, so that outputs show which rows are left. */
 static kfe_status number_rows(kfe_i_raw_table *raw, const int64_t *kept, int64_t count)
 {
-    enum { DIGITS = 20 };
     kfe_status status = KFE_OK;
-    char number[DIGITS + 1];
+    kfe_i_text_rows ids;
 
+    kfe_i_text_rows_init(&ids, raw->ctx);
     raw->ids_are_numbers = 1;
     KFE_STRDUP(raw->ctx, raw->id_name, "row");
-    KFE_TRY(kfe_i_table_new_text(raw->ctx, count, DIGITS * count, &raw->ids));
     for (int64_t i = 0; i < count; i++) {
-        int length = snprintf(number, sizeof number, "%lld", (long long)kept[i] + 1);
-        memcpy(raw->ids.bytes + raw->ids.row_start[i], number, (size_t)length);
-        raw->ids.row_start[i + 1] = raw->ids.row_start[i] + length;
+        kfe_i_text_printf(&ids.bytes, "%lld", (long long)kept[i] + 1);
+        KFE_TRY(kfe_i_text_rows_end(&ids));
     }
+    KFE_TRY(kfe_i_text_rows_take(&ids, &raw->ids));
 cleanup:
+    kfe_i_text_rows_free(&ids);
     return status;
 }
 
