@@ -42,57 +42,15 @@ static kfe_status check_shape(kfe_i_csv *csv)
     return KFE_OK;
 }
 
-/* Parses the block at hand and removes what was parsed. *ended: nothing follows. */
-static kfe_status take_block(kfe_i_csv *csv, int64_t *used, int *ended)
+static kfe_status take_block(void *reader, int64_t *used)
 {
-    kfe_status status = KFE_OK;
+    kfe_i_csv *csv = reader;
+    kfe_status status = kfe_i_csv_parse_block(csv, used);
 
-    KFE_TRY(kfe_i_csv_parse_block(csv, used));
-    kfe_i_block_consume(&csv->block, *used);
-    KFE_TRY(kfe_i_source_progress(csv->block.source));
-    *ended = csv->block.finished && csv->block.length == 0;
-    if (*used == 0 && csv->block.finished && !*ended)
+    if (status == KFE_OK && *used == 0 && csv->block.finished && csv->block.length > 0)
         return kfe_i_fail_at(csv->ctx, KFE_EINPUT, csv->block.source->name, csv->block.line, 0,
                              "a quote opened in this row is never closed; close it, or double it if it "
                              "is part of the text");
-cleanup:
-    return status;
-}
-
-static kfe_status read_blocks(kfe_i_csv *csv)
-{
-    kfe_status status = KFE_OK;
-    int64_t used = 0;
-    int ended = 0;
-
-    for (;;) {
-        KFE_TRY(take_block(csv, &used, &ended));
-        if (ended)
-            break;
-        if (used == 0)
-            KFE_TRY(kfe_i_block_widen(&csv->block));
-        else
-            KFE_TRY(kfe_i_block_fill(&csv->block));
-    }
-cleanup:
-    return status;
-}
-
-/* Reads rows until there are some, or the file ends. */
-static kfe_status read_some_rows(kfe_i_csv *csv)
-{
-    kfe_status status = KFE_OK;
-    int64_t used = 0;
-    int ended = 0;
-
-    while (csv->rows == 0 && !ended) {
-        int has_line = kfe_i_block_lines_end(&csv->block) > csv->block.bytes;
-        KFE_TRY(kfe_i_block_fill_at_hand(&csv->block, !has_line));
-        KFE_TRY(take_block(csv, &used, &ended));
-        if (used == 0 && !ended)
-            KFE_TRY(kfe_i_csv_read_on(csv));
-    }
-cleanup:
     return status;
 }
 
@@ -301,7 +259,7 @@ static kfe_status next_rows(void *state, kfe_i_raw_table *out)
 
     begin_part(csv);
     begin_result(csv, out);
-    KFE_TRY(csv->part_rows > 0 ? read_some_rows(csv) : read_blocks(csv));
+    KFE_TRY(kfe_i_block_each(&csv->block, csv->part_rows > 0 ? &csv->rows : NULL, take_block, csv));
     if (csv->rows > 0)
         KFE_TRY(take_result(csv, out));
     else if (from->rows == 0)

@@ -239,25 +239,22 @@ cleanup:
     return status;
 }
 
-static kfe_status read_blocks(libsvm *reader)
+/* Takes the lines of a block. An error ends a part if rows come before; it is met again at the beginning of the next. */
+static kfe_status take_block(void *state, int64_t *used)
 {
-    kfe_status status = KFE_OK;
-    int64_t used = 0;
+    libsvm *reader = state;
+    int in_parts = reader->part_rows > 0;
+    kfe_status status = take_lines(reader,
+                                   in_parts ? kfe_i_block_some_lines_end(&reader->block, reader->part_rows)
+                                            : kfe_i_block_lines_end(&reader->block),
+                                   used);
 
-    KFE_TRY(kfe_i_block_fill(&reader->block));
-    for (;;) {
-        KFE_TRY(take_lines(reader, kfe_i_block_lines_end(&reader->block), &used));
-        kfe_i_block_consume(&reader->block, used);
-        KFE_TRY(kfe_i_source_progress(reader->block.source));
-        if (reader->block.finished)
-            break;
-        if (used == 0)
-            KFE_TRY(kfe_i_block_widen(&reader->block));
-        else
-            KFE_TRY(kfe_i_block_fill(&reader->block));
-    }
-cleanup:
-    return status;
+    if (status != KFE_EINPUT || !in_parts || reader->found.rows == 0)
+        return status;
+    reader->found.entries = reader->found.row_start[reader->found.rows];
+    if (reader->labels->rows > reader->found.rows)
+        reader->labels->rows = reader->found.rows;
+    return KFE_OK;
 }
 
 static kfe_status check_settings(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings)
@@ -341,36 +338,6 @@ static void close_file(kfe_context *ctx, void *state)
     kfe_i_free(ctx, reader);
 }
 
-/* Takes the lines of one part. An error ends it if rows come before; it is met again at the beginning of the next. */
-static kfe_status take_part_lines(libsvm *reader, int64_t *used)
-{
-    kfe_status status =
-        take_lines(reader, kfe_i_block_some_lines_end(&reader->block, reader->part_rows), used);
-
-    if (status != KFE_EINPUT || reader->found.rows == 0)
-        return status;
-    reader->found.entries = reader->found.row_start[reader->found.rows];
-    if (reader->labels->rows > reader->found.rows)
-        reader->labels->rows = reader->found.rows;
-    return KFE_OK;
-}
-
-static kfe_status read_some_rows(libsvm *reader)
-{
-    kfe_status status = KFE_OK;
-    int64_t used = 0;
-
-    do {
-        int has_line = kfe_i_block_lines_end(&reader->block) > reader->block.bytes;
-        KFE_TRY(kfe_i_block_fill_at_hand(&reader->block, !has_line));
-        KFE_TRY(take_part_lines(reader, &used));
-        kfe_i_block_consume(&reader->block, used);
-        KFE_TRY(kfe_i_source_progress(reader->block.source));
-    } while (reader->found.rows == 0 && !(reader->block.finished && reader->block.length == 0));
-cleanup:
-    return status;
-}
-
 static kfe_status next_rows(void *state, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
@@ -379,7 +346,8 @@ static kfe_status next_rows(void *state, kfe_i_raw_table *out)
     KFE_TRY(kfe_i_sparse_rows_begin(reader->ctx, &reader->found));
     reader->labels = &out->labels;
     reader->has_missing = 0;
-    KFE_TRY(reader->part_rows > 0 ? read_some_rows(reader) : read_blocks(reader));
+    KFE_TRY(kfe_i_block_each(&reader->block, reader->part_rows > 0 ? &reader->found.rows : NULL, take_block,
+                             reader));
     KFE_TRY(check_result(reader));
     if (reader->part_rows == 0 || reader->found.rows == 0)
         warn_of_unknown(reader);

@@ -185,6 +185,30 @@ void kfe_i_block_consume(kfe_i_block *block, int64_t count)
     block->length -= count;
 }
 
+/* Parts take what is at hand; else the buffer is filled, and made larger if nothing of a full one was used. */
+static kfe_status fill_next(kfe_i_block *block, int in_parts, int needs_more)
+{
+    if (in_parts)
+        return kfe_i_block_fill_at_hand(block, needs_more || kfe_i_block_lines_end(block) == block->bytes);
+    return needs_more && block->length == block->capacity ? kfe_i_block_widen(block)
+                                                          : kfe_i_block_fill(block);
+}
+
+kfe_status kfe_i_block_each(kfe_i_block *block, const int64_t *rows, kfe_i_block_fn take, void *reader)
+{
+    kfe_status status = KFE_OK;
+    int64_t used = 1;
+
+    do {
+        KFE_TRY(fill_next(block, rows != NULL, used == 0));
+        KFE_TRY(take(reader, &used));
+        kfe_i_block_consume(block, used);
+        KFE_TRY(kfe_i_source_progress(block->source));
+    } while (!(block->finished && block->length == 0) && !(rows && *rows > 0));
+cleanup:
+    return status;
+}
+
 /* ---- line by line ---- */
 
 kfe_status kfe_i_lines_open(kfe_i_source *source, kfe_i_lines *out)

@@ -33,6 +33,11 @@ const char *kfe_i_block_some_lines_end(const kfe_i_block *block, int64_t most);
 /* Number of the line that a place in the buffer is in. */
 int64_t kfe_i_block_line(const kfe_i_block *block, const char *place);
 
+/* Reads the source block by block and gives each to `take`, which sets *used to the bytes of the lines that it took: none if it needs more
+ * of the text first. Ends with the source; a part, whose rows so far are *rows (NULL: all is read), ends as soon as it has rows. */
+typedef kfe_status (*kfe_i_block_fn)(void *reader, int64_t *used);
+kfe_status kfe_i_block_each(kfe_i_block *block, const int64_t *rows, kfe_i_block_fn take, void *reader);
+
 /* Walk through a text line by line, for formats that need no speed. */
 typedef struct kfe_i_lines {
     kfe_i_block block;
