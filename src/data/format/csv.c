@@ -132,34 +132,39 @@ cleanup:
     return status;
 }
 
-static void close_csv(kfe_i_csv *csv)
+static void close_csv(kfe_context *ctx, void *state)
 {
-    kfe_i_strings_free(csv->ctx, csv->dialect.fields, csv->dialect.names);
-    kfe_i_free(csv->ctx, csv->values);
-    kfe_i_free(csv->ctx, csv->dialect.place);
-    kfe_i_free(csv->ctx, csv->dialect.text);
+    kfe_i_csv *csv = state;
+
+    kfe_i_strings_free(ctx, csv->dialect.fields, csv->dialect.names);
+    kfe_i_free(ctx, csv->values);
+    kfe_i_free(ctx, csv->dialect.place);
+    kfe_i_free(ctx, csv->dialect.text);
     kfe_i_intern_free(&csv->group_words);
-    kfe_i_free(csv->ctx, csv->groups);
-    kfe_i_free(csv->ctx, csv->weights);
-    kfe_i_free(csv->ctx, csv->group_spans);
+    kfe_i_free(ctx, csv->groups);
+    kfe_i_free(ctx, csv->weights);
+    kfe_i_free(ctx, csv->group_spans);
     if (csv->texts)
-        kfe_i_text_columns_free(csv->ctx, csv->text_count, csv->texts);
-    kfe_i_free(csv->ctx, csv->text_spans);
-    kfe_i_free(csv->ctx, csv->id_spans);
+        kfe_i_text_columns_free(ctx, csv->text_count, csv->texts);
+    kfe_i_free(ctx, csv->text_spans);
+    kfe_i_free(ctx, csv->id_spans);
     kfe_i_text_rows_free(&csv->ids);
-    kfe_i_free(csv->ctx, csv->label_spans);
-    kfe_i_free(csv->ctx, csv->string_spans);
+    kfe_i_free(ctx, csv->label_spans);
+    kfe_i_free(ctx, csv->string_spans);
     kfe_i_text_rows_free(&csv->strings);
     kfe_i_block_close(&csv->block);
+    kfe_i_free(ctx, csv);
 }
 
 /* Finds out what the columns are. `delimiter` '\0': look for it; `part_rows` 0: the file is read whole. */
 static kfe_status open_csv(kfe_i_source *source, const kfe_i_read_settings *settings, char delimiter,
-                           int64_t part_rows, kfe_i_csv *csv)
+                           int64_t part_rows, void **state)
 {
     kfe_status status = KFE_OK;
+    kfe_i_csv *csv = NULL;
 
-    memset(csv, 0, sizeof *csv);
+    KFE_ALLOC_ZERO(source->ctx, csv, 1);
+    *state = csv;
     csv->ctx = source->ctx;
     csv->settings = settings;
     csv->part_rows = part_rows;
@@ -203,42 +208,16 @@ static char first_delimiter(const kfe_i_read_settings *settings, char of_format)
     return strcmp(settings->delimiter, "auto") == 0 ? of_format : '\0';
 }
 
-typedef struct csv_state {
-    kfe_i_csv csv;
-    int64_t rows; /* that earlier parts had */
-} csv_state;
-
-static void close_delimited(kfe_context *ctx, void *state)
-{
-    csv_state *closed = state;
-
-    close_csv(&closed->csv);
-    kfe_i_free(ctx, closed);
-}
-
-static kfe_status open_delimited(kfe_i_source *source, const kfe_i_read_settings *settings, char delimiter,
-                                 int64_t part_rows, void **state)
-{
-    kfe_status status = KFE_OK;
-    csv_state *opened = NULL;
-
-    KFE_ALLOC_ZERO(source->ctx, opened, 1);
-    *state = opened;
-    KFE_TRY(open_csv(source, settings, delimiter, part_rows, &opened->csv));
-cleanup:
-    return status;
-}
-
 static kfe_status open_csv_file(kfe_i_source *source, const kfe_i_read_settings *settings, int64_t part_rows,
                                 void **state)
 {
-    return open_delimited(source, settings, '\0', part_rows, state);
+    return open_csv(source, settings, '\0', part_rows, state);
 }
 
 static kfe_status open_tsv_file(kfe_i_source *source, const kfe_i_read_settings *settings, int64_t part_rows,
                                 void **state)
 {
-    return open_delimited(source, settings, first_delimiter(settings, '\t'), part_rows, state);
+    return open_csv(source, settings, first_delimiter(settings, '\t'), part_rows, state);
 }
 
 /* Forgets what the last part took away. */
@@ -254,17 +233,16 @@ static void begin_part(kfe_i_csv *csv)
 static kfe_status next_rows(void *state, kfe_i_raw_table *out)
 {
     kfe_status status = KFE_OK;
-    csv_state *from = state;
-    kfe_i_csv *csv = &from->csv;
+    kfe_i_csv *csv = state;
 
     begin_part(csv);
     begin_result(csv, out);
     KFE_TRY(kfe_i_block_each(&csv->block, csv->part_rows > 0 ? &csv->rows : NULL, take_block, csv));
     if (csv->rows > 0)
         KFE_TRY(take_result(csv, out));
-    else if (from->rows == 0)
+    else if (csv->rows_before == 0)
         status = no_rows(csv);
-    from->rows += csv->rows;
+    csv->rows_before += csv->rows;
 cleanup:
     return status;
 }
@@ -450,7 +428,7 @@ const kfe_i_format kfe_i_format_csv = {
     .extensions = "csv",
     .open = open_csv_file,
     .next = next_rows,
-    .close = close_delimited,
+    .close = close_csv,
     .has_text_columns = 1,
     .write = write_csv,
     .in_parts = 1,
@@ -463,7 +441,7 @@ const kfe_i_format kfe_i_format_tsv = {
     .extensions = "tsv|tab",
     .open = open_tsv_file,
     .next = next_rows,
-    .close = close_delimited,
+    .close = close_csv,
     .has_text_columns = 1,
     .write = write_tsv,
     .in_parts = 1,

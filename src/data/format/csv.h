@@ -60,7 +60,8 @@ typedef struct kfe_i_csv {
     const kfe_i_read_settings *settings;
     kfe_i_block block;
     kfe_i_dialect dialect;
-    int64_t part_rows; /* rows of a part; 0: the file is read whole */
+    int64_t part_rows;   /* rows of a part; 0: the file is read whole */
+    int64_t rows_before; /* that earlier parts had */
     int has_missing;
     /* what was read */
     int64_t rows, cols, capacity;

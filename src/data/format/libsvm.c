@@ -292,19 +292,6 @@ static kfe_status check_result(const libsvm *reader)
     return KFE_OK;
 }
 
-static kfe_status open_libsvm(kfe_i_source *source, const kfe_i_read_settings *settings, int64_t part_rows,
-                              libsvm *reader)
-{
-    kfe_status status = KFE_OK;
-
-    *reader = (libsvm){.ctx = source->ctx, .settings = settings, .part_rows = part_rows, .labelled = -1};
-    KFE_TRY(check_settings(source->ctx, source->name, settings));
-    reader->take_labels = wants_labels(settings);
-    KFE_TRY(kfe_i_block_open(source, &reader->block));
-cleanup:
-    return status;
-}
-
 static void warn_of_unknown(const libsvm *reader)
 {
     if (reader->unknown > 0)
@@ -322,9 +309,12 @@ static kfe_status open_file(kfe_i_source *source, const kfe_i_read_settings *set
     kfe_status status = KFE_OK;
     libsvm *reader = NULL;
 
-    KFE_ALLOC_ZERO(source->ctx, reader, 1);
+    KFE_ALLOC(source->ctx, reader, 1);
+    *reader = (libsvm){.ctx = source->ctx, .settings = settings, .part_rows = part_rows, .labelled = -1};
     *state = reader;
-    KFE_TRY(open_libsvm(source, settings, part_rows, reader));
+    KFE_TRY(check_settings(source->ctx, source->name, settings));
+    reader->take_labels = wants_labels(settings);
+    KFE_TRY(kfe_i_block_open(source, &reader->block));
 cleanup:
     return status;
 }
