@@ -132,8 +132,10 @@ static void test_refusals(void **state)
     assert_ok(ctx, kfe_data_set_groups(ctx, s.data, groups));
     assert_fails(ctx, KFE_EINPUT, "3 groups cannot be divided into 4 parts",
                  kfe_splits_make(ctx, s.data, "folds=4", &splits));
-    assert_fails(ctx, KFE_EINVAL, "no column 'z'", kfe_data_take_groups(ctx, s.data, "z"));
-    assert_fails(ctx, KFE_EINVAL, "no column '4'", kfe_data_take_groups(ctx, s.data, "4"));
+    assert_fails(ctx, KFE_EINPUT, "groups names the column 'z', which is not there",
+                 kfe_data_take_groups(ctx, s.data, "z"));
+    assert_fails(ctx, KFE_EINPUT, "groups names the column '4', which is not there",
+                 kfe_data_take_groups(ctx, s.data, "4"));
     assert_fails(ctx, KFE_EINVAL, "names row 60", kfe_data_add_split(ctx, s.data, 1, &bad, 1, &bad));
     assert_fails(ctx, KFE_EINVAL, "has no rows", kfe_data_add_split(ctx, s.data, 0, NULL, 1, &bad));
     select_sample_free(&s);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/text.h"
 #include "core/wording.h"
 #include "data/data.h"
 
@@ -32,32 +31,15 @@ kfe_status kfe_i_data_find_column(kfe_context *ctx, const kfe_data *data, const 
                                   const char *column, int64_t *out)
 {
     const kfe_i_view *view = &data->views[0];
+    kfe_i_column_list columns = {parameter, kfe_i_view_shown(view), view->table.cols, view->column_names,
+                                 NULL};
     char shown[KFE_WORDING_TEXT];
-    double number = 0;
 
     kfe_i_word_name(ctx, parameter, shown);
     if (view->table.kind != KFE_TABLE_DENSE || view->table.cols < 2)
         return kfe_i_fail(ctx, KFE_EINPUT, "%s takes a column of a dense table with at least two columns",
                           shown);
-    *out = -1;
-    for (int64_t j = 0; view->column_names && j < view->table.cols; j++) {
-        if (strcmp(view->column_names[j], column) != 0)
-            continue;
-        if (*out >= 0)
-            return kfe_i_fail(ctx, KFE_EINVAL,
-                              "%s: two columns of %s are named '%s'; give the number instead of the name",
-                              shown, kfe_i_view_shown(view), column);
-        *out = j;
-    }
-    if (*out >= 0)
-        return KFE_OK;
-    if (kfe_i_parse_number(column, column + strlen(column), &number) && number >= 1 &&
-        number <= (double)view->table.cols && number == (double)(int64_t)number) {
-        *out = (int64_t)number - 1;
-        return KFE_OK;
-    }
-    return kfe_i_fail(ctx, KFE_EINVAL, "%s: %s has no column '%s'; give a name or a number from 1 to %lld",
-                      shown, kfe_i_view_shown(view), column, (long long)view->table.cols);
+    return kfe_i_columns_find(ctx, &columns, column, 0, out);
 }
 
 typedef struct numbered {
