@@ -26,8 +26,7 @@ typedef struct reading {
     const kfe_model *model;
     file *files;
     int count;
-    int missing;   /* what the caller says about missing values; KFE_MISSING_KEEP: nothing */
-    char *options; /* what the model says, then the caller's */
+    int missing; /* what the caller says about missing values; KFE_MISSING_KEEP: nothing */
     /* what the model expects, and what that points at */
     kfe_i_expected expected;
     kfe_i_expected_view *views;
@@ -64,39 +63,6 @@ static int reads_one_table(const reading *r)
     return r->count == 1 && r->model->view_count >= 1 && r->model->division.cols > 0;
 }
 
-static int takes_strings(const reading *r, int index, int by_name)
-{
-    int view = by_name ? kfe_i_model_find_view(r->model, r->files[index].name) : index;
-
-    return view >= 0 && view < r->model->view_count && r->model->views[view].strings;
-}
-
-static void put_option(kfe_i_text *options, const char *key, const char *value)
-{
-    kfe_i_text_printf(options, "%s%s=", options->length ? "," : "", key);
-    kfe_i_option_escape(options, value);
-}
-
-static kfe_status put_string_views(const reading *r, int by_name, kfe_i_text *options)
-{
-    kfe_status status = KFE_OK;
-    char *list = NULL;
-    kfe_i_text names;
-
-    kfe_i_text_init(&names, r->ctx);
-    for (int i = 0; i < r->count; i++)
-        if (takes_strings(r, i, by_name))
-            kfe_i_text_printf(&names, "%s%s", names.length ? ";" : "", r->files[i].name);
-    KFE_TRY(kfe_i_text_take(&names, &list));
-    if (*list && r->count == 1 && !r->files[0].given)
-        put_option(options, "content", "strings");
-    if (*list)
-        put_option(options, "string_views", list);
-cleanup:
-    kfe_i_free(r->ctx, list);
-    return status;
-}
-
 /* The features that the file with the label should have before encoding; 0: not known. */
 static int64_t features_of_last(const reading *r)
 {
@@ -107,16 +73,6 @@ static int64_t features_of_last(const reading *r)
     if (r->count != r->model->view_count)
         return 0;
     return last->strings ? 1 : kfe_i_encoding_source_cols(&last->encoding, last->cols);
-}
-
-static void put_columns(const reading *r, kfe_i_text *options)
-{
-    int64_t features = features_of_last(r);
-    char number[32];
-
-    snprintf(number, sizeof number, "%lld", (long long)features);
-    if (features > 0)
-        put_option(options, "columns", number);
 }
 
 /* Where tables without names have the label. Older files say where it stood only, and count the label of a LIBSVM file as
@@ -144,27 +100,6 @@ static kfe_status note_missing(kfe_context *ctx, void *user, const char *key, co
     if (kfe_i_same_name(key, "missing"))
         r->missing = kfe_i_word_index(KFE_MISSING_WORDS, value);
     return KFE_OK;
-}
-
-/* What the model says first, then the caller's options, which win. */
-static kfe_status make_options(reading *r, const char *given)
-{
-    kfe_status status = KFE_OK;
-    int by_name = names_decide(r);
-    kfe_i_text options;
-
-    kfe_i_text_init(&options, r->ctx);
-    KFE_TRY(kfe_i_options_each(r->ctx, given, note_missing, r));
-    if (by_name)
-        move_labelled_file_last(r);
-    KFE_TRY(put_string_views(r, by_name, &options));
-    put_columns(r, &options);
-    if (given && *given)
-        kfe_i_text_printf(&options, "%s%s", options.length ? "," : "", given);
-    KFE_TRY(kfe_i_text_take(&options, &r->options));
-cleanup:
-    kfe_i_text_free(&options);
-    return status;
 }
 
 static int model_fills(const kfe_model *model)
@@ -196,6 +131,7 @@ static kfe_status expected_columns(const reading *r, int index, kfe_i_expected_v
         return KFE_OK;
     out->count = kfe_i_encoding_source_cols(&found->encoding, found->cols);
     out->encoding = &found->encoding;
+    out->strings = found->strings;
     if (!found->column_names)
         return KFE_OK;
     KFE_ALLOC(r->ctx, names, out->count);
@@ -267,6 +203,7 @@ static kfe_status expect(reading *r)
                                    .keeps_missing = fills && r->missing != KFE_MISSING_ERROR &&
                                                     r->missing != KFE_MISSING_DROP,
                                    .encodes = model_encodes(r->model),
+                                   .columns = features_of_last(r),
                                    .label_place = label_place(r),
                                    .task = r->model->target.task};
     if (!fills && r->missing >= KFE_MISSING_MEAN && r->missing <= KFE_MISSING_MOST_FREQUENT)
@@ -311,7 +248,9 @@ static kfe_status begin_reading(reading *r, const char *const *paths, const char
         else
             kfe_view_name(paths[i], r->files[i].name, sizeof r->files[i].name);
     }
-    KFE_TRY(make_options(r, options));
+    KFE_TRY(kfe_i_options_each(r->ctx, options, note_missing, r));
+    if (names_decide(r))
+        move_labelled_file_last(r);
     KFE_TRY(expect(r));
 cleanup:
     return status;
@@ -326,7 +265,6 @@ static void end_reading(reading *r)
     kfe_i_free(r->ctx, r->view_names);
     kfe_i_free(r->ctx, r->paths);
     kfe_i_free(r->ctx, r->names);
-    kfe_i_free(r->ctx, r->options);
     kfe_i_free(r->ctx, r->files);
 }
 
@@ -366,7 +304,7 @@ kfe_status kfe_data_read_for_model(kfe_context *ctx, const kfe_model *model, int
 
     *out = NULL;
     KFE_TRY(begin_reading(&r, paths, names, options));
-    KFE_TRY(kfe_i_data_read_files(ctx, count, r.paths, r.names, r.options, &r.expected, out));
+    KFE_TRY(kfe_i_data_read_files(ctx, count, r.paths, r.names, options, &r.expected, out));
     warn_of_strange_labels(&r, *out);
 cleanup:
     end_reading(&r);
@@ -405,7 +343,7 @@ kfe_status kfe_data_stream_open(kfe_context *ctx, const kfe_model *model, int co
     stream->part_rows = rows_of_part(model);
     reading *r = &stream->reading;
     KFE_TRY(begin_reading(r, paths, names, options));
-    KFE_TRY(kfe_i_data_stream_open(ctx, count, r->paths, r->names, r->options, &r->expected, &stream->rows));
+    KFE_TRY(kfe_i_data_stream_open(ctx, count, r->paths, r->names, options, &r->expected, &stream->rows));
     *out = stream;
     stream = NULL;
 cleanup:

@@ -368,6 +368,8 @@ kfe_status kfe_i_read_settings_parse(kfe_context *ctx, const char *options, cons
         KFE_FAIL(ctx, KFE_EINVAL,
                  "{label-pattern} says where the labels are; leave {label} and {label-file} out");
     out->expected = expected;
+    if (expected && out->columns == 0)
+        out->columns = expected->columns;
     out->label_is_given = strcmp(out->label, "auto") != 0;
     if (expected && expected->keeps_missing)
         out->missing = KFE_MISSING_KEEP;
@@ -415,7 +417,8 @@ kfe_i_read_settings kfe_i_read_settings_of(const kfe_i_read_settings *all, const
         memcpy(own.label, "none", sizeof "none");
         own.columns = 0;
     }
-    if (all->string_views[0] && kfe_i_view_is_listed(all->string_views, name))
+    if (all->string_views[0] ? kfe_i_view_is_listed(all->string_views, name)
+                             : all->expected && all->expected->views[index].strings)
         own.content = KFE_CONTENT_STRINGS;
     return own;
 }

@@ -29,6 +29,7 @@ typedef struct kfe_i_expected_view {
     int64_t count;
     char *const *names;             /* NULL: not known */
     const kfe_i_encoding *encoding; /* of text columns; NULL: none is encoded */
+    int strings;                    /* its examples are strings, unless the options name such views */
 } kfe_i_expected_view;
 
 /* What a model says about new data that is read for it. */
@@ -37,8 +38,9 @@ typedef struct kfe_i_expected {
     const kfe_i_division *division;   /* of the one file into the views of the model; NULL: none */
     const char *const *view_names;    /* of the model; with a division */
     int view_count;
-    const char *label_name;        /* the header of the label in training, or NULL */
-    const char *id_name;           /* the header of the column that named the rows in training, or NULL */
+    int64_t columns;        /* features of the file with the label, unless the options say; 0: not known */
+    const char *label_name; /* the header of the label in training, or NULL */
+    const char *id_name;    /* the header of the column that named the rows in training, or NULL */
     kfe_i_label_place label_place; /* in training; `before` is -1 if an older file does not tell */
     int keeps_missing;             /* the model fills in missing values */
     int encodes;                   /* the model has learned categories */
