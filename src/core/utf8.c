@@ -12,9 +12,9 @@
 
 #include "kfe.h"
 
-/* Reads one character of UTF-8: its length, or 0 if the bytes are not UTF-8 (overlong forms and surrogates included). */
-static size_t decode(const unsigned char *bytes, size_t length, uint32_t *code)
+size_t kfe_i_utf8_decode(const char *text, size_t length, uint32_t *code)
 {
+    const unsigned char *bytes = (const unsigned char *)text;
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned char first = bytes[0];
     size_t size = first < 0x80           ? 1
@@ -36,13 +36,24 @@ static size_t decode(const unsigned char *bytes, size_t length, uint32_t *code)
     return size;
 }
 
+size_t kfe_i_utf8_encode(uint32_t code, char out[4])
+{
+    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    size_t size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+
+    for (size_t k = size - 1; k > 0; k--, code >>= 6)
+        out[k] = (char)(0x80 | (code & 0x3f));
+    out[0] = (char)(lead[size] | code);
+    return size;
+}
+
 int kfe_i_is_utf8(const char *text)
 {
     uint32_t code = 0;
     size_t size;
 
     for (; *text; text += size) {
-        size = decode((const unsigned char *)text, strnlen(text, 4), &code);
+        size = kfe_i_utf8_decode(text, strnlen(text, 4), &code);
         if (size == 0)
             return 0;
     }
@@ -69,7 +80,7 @@ static int is_control(uint32_t code)
 
 size_t kfe_i_control_beyond_ascii(const char *text, uint32_t *code)
 {
-    size_t size = decode((const unsigned char *)text, strnlen(text, 4), code);
+    size_t size = kfe_i_utf8_decode(text, strnlen(text, 4), code);
     return size > 1 && is_control(*code) ? size : 0;
 }
 
@@ -81,7 +92,7 @@ size_t kfe_i_escape(const char *text, size_t length, const char *kept, char *out
 
     for (size_t i = 0; i < length;) {
         uint32_t code = 0;
-        size_t size = decode(bytes + i, length - i, &code);
+        size_t size = kfe_i_utf8_decode(text + i, length - i, &code);
         int stays = size > 0 && (!is_control(code) || (code > 0 && code < 0x80 && strchr(kept, (int)code)));
         size_t end = i + (size ? size : 1);
         for (; i < end; i++)
@@ -106,7 +117,7 @@ size_t kfe_escape(const char *text, char *out, size_t size)
     for (size_t i = 0; i < length;) {
         char shown[KFE_ESCAPE_GROWTH * 4];
         uint32_t code = 0;
-        size_t step = decode((const unsigned char *)text + i, length - i, &code);
+        size_t step = kfe_i_utf8_decode(text + i, length - i, &code);
         step = step ? step : 1;
         size_t added = kfe_i_escape(text + i, step, "", shown);
         if (written == needed && needed + added < size) {

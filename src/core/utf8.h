@@ -7,6 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Reads one character: its length, or 0 if the bytes are not UTF-8 (overlong forms and surrogates included). */
+size_t kfe_i_utf8_decode(const char *text, size_t length, uint32_t *code);
+/* Writes one character, and returns its length. */
+size_t kfe_i_utf8_encode(uint32_t code, char out[4]);
 int kfe_i_is_utf8(const char *text);
 /* Replaces every byte beyond ASCII by '?' if the text is not UTF-8; other text stays as it is. */
 void kfe_i_force_utf8(char *text);

@@ -82,26 +82,6 @@ static int parse_hex(const char *digits, const char *end, unsigned *out)
     return 1;
 }
 
-static char *put_utf8(char *out, unsigned character)
-{
-    if (character < 0x80) {
-        *out++ = (char)character;
-    } else if (character < 0x800) {
-        *out++ = (char)(0xC0 | character >> 6);
-        *out++ = (char)(0x80 | (character & 0x3F));
-    } else if (character < 0x10000) {
-        *out++ = (char)(0xE0 | character >> 12);
-        *out++ = (char)(0x80 | (character >> 6 & 0x3F));
-        *out++ = (char)(0x80 | (character & 0x3F));
-    } else {
-        *out++ = (char)(0xF0 | character >> 18);
-        *out++ = (char)(0x80 | (character >> 12 & 0x3F));
-        *out++ = (char)(0x80 | (character >> 6 & 0x3F));
-        *out++ = (char)(0x80 | (character & 0x3F));
-    }
-    return out;
-}
-
 /* \uXXXX, or a surrogate pair of them. */
 static kfe_status parse_unicode(parser *p, char **out)
 {
@@ -119,7 +99,7 @@ static kfe_status parse_unicode(parser *p, char **out)
     } else if (character >= 0xDC00 && character < 0xE000) {
         return refuse(p, "half of a surrogate pair");
     }
-    *out = put_utf8(*out, character);
+    *out += kfe_i_utf8_encode(character, *out);
     return KFE_OK;
 }
 
@@ -377,15 +357,4 @@ const char *kfe_i_json_get_text(const kfe_i_json_value *object, const char *key)
 {
     const kfe_i_json_value *value = kfe_i_json_get(object, key);
     return value ? value->text : NULL;
-}
-
-int64_t kfe_i_json_get_integer(const kfe_i_json_value *object, const char *key)
-{
-    const kfe_i_json_value *value = kfe_i_json_get(object, key);
-    return value ? value->integer : 0;
-}
-
-int kfe_i_json_get_true(const kfe_i_json_value *object, const char *key)
-{
-    return kfe_i_json_is(kfe_i_json_get(object, key), KFE_JSON_TRUE);
 }

@@ -49,10 +49,6 @@ void kfe_i_json_tree_free(kfe_i_json_tree *tree);
 const kfe_i_json_value *kfe_i_json_get(const kfe_i_json_value *object, const char *key);
 /* The text of a member; NULL if there is none. */
 const char *kfe_i_json_get_text(const kfe_i_json_value *object, const char *key);
-/* An integer member; 0 if there is none. */
-int64_t kfe_i_json_get_integer(const kfe_i_json_value *object, const char *key);
-/* Whether a member is true. */
-int kfe_i_json_get_true(const kfe_i_json_value *object, const char *key);
 int kfe_i_json_is(const kfe_i_json_value *value, kfe_i_json_type type);
 
 #endif

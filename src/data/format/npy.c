@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/utf8.h"
 #include "data/read/pick.h"
 
 enum { CHUNK_BYTES = 1 << 20 };
@@ -147,22 +148,11 @@ cleanup:
 
 /* ---- words ---- */
 
-static void add_utf8(kfe_i_text *out, uint32_t c)
-{
-    char bytes[4];
-    int length = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-
-    for (int k = length - 1; k > 0; k--, c >>= 6)
-        bytes[k] = (char)(0x80 | (c & 0x3f));
-    bytes[0] = (char)(lead[length] | c);
-    kfe_i_text_add(out, bytes, length);
-}
-
 /* One element, padded with NULs, as UTF-8. Returns 0 if it is not text. */
 static int decode_word(const kfe_i_npy *npy, unsigned char *bytes, kfe_i_text *out)
 {
     int unit = npy->kind == 'U' ? 4 : 1;
+    char character[4];
 
     out->length = 0;
     kfe_i_text_add(out, "", 0);
@@ -177,7 +167,7 @@ static int decode_word(const kfe_i_npy *npy, unsigned char *bytes, kfe_i_text *o
         if (c > 0x10ffff)
             return 0;
         if (unit == 4)
-            add_utf8(out, c);
+            kfe_i_text_add(out, character, (int64_t)kfe_i_utf8_encode(c, character));
         else
             kfe_i_text_add(out, (const char *)bytes + k, 1);
     }

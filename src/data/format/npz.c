@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/utf8.h"
 #include "data/format/npy.h"
 #include "data/format/zip.h"
 
@@ -416,21 +417,14 @@ static void put_directory(archive *zip)
     kfe_i_npy_put_whole(zip->sink, 0, 2);
 }
 
-/* Decodes the next UTF-8 character; invalid bytes become U+FFFD. */
+/* Takes the next UTF-8 character; a byte that is not UTF-8 becomes U+FFFD. */
 static uint32_t next_character(const char **text)
 {
-    const unsigned char *c = (const unsigned char *)*text;
-    int more = *c < 0x80 ? 0 : *c >> 5 == 6 ? 1 : *c >> 4 == 14 ? 2 : *c >> 3 == 30 ? 3 : -1;
-    uint32_t value = more < 0 ? 0xfffd : more == 0 ? *c : *c & (0x3fu >> more);
+    uint32_t code = 0;
+    size_t size = kfe_i_utf8_decode(*text, strnlen(*text, 4), &code);
 
-    (*text)++;
-    for (int k = 1; k <= more; k++) {
-        if (c[k] >> 6 != 2)
-            return 0xfffd;
-        value = value << 6 | (c[k] & 0x3f);
-        (*text)++;
-    }
-    return value;
+    *text += size ? size : 1;
+    return size ? code : 0xfffd;
 }
 
 static int64_t character_count(const char *text)
