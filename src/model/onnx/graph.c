@@ -155,23 +155,47 @@ static void put_info(kfe_i_onnx *onnx, int field, const char *name, kfe_i_onnx_t
 
 /* ---- nodes ---- */
 
-/* A node is open until its attributes are written. */
-static int64_t open_node(kfe_i_onnx *onnx, const char *operation)
+/* What a node reads, and its attributes up to one without a name. */
+typedef struct inputs {
+    const kfe_i_value *values;
+    int64_t count;
+} inputs;
+
+typedef struct attribute {
+    const char *name;
+    int64_t value;
+} attribute;
+
+#define INPUTS(...)                                                                                          \
+    (inputs)                                                                                                 \
+    {                                                                                                        \
+        (const kfe_i_value[]){__VA_ARGS__}, sizeof((const kfe_i_value[]){__VA_ARGS__}) / sizeof(kfe_i_value) \
+    }
+#define ATTRIBUTES(...)                                                                                      \
+    (const attribute[])                                                                                      \
+    {                                                                                                        \
+        __VA_ARGS__,                                                                                         \
+        {                                                                                                    \
+            NULL, 0                                                                                          \
+        }                                                                                                    \
+    }
+
+/* A node is open until its outputs are written. */
+static int64_t open_node(kfe_i_onnx *onnx, const char *operation, inputs in, const attribute *attributes)
 {
     int64_t at = open_message(onnx, 1);
 
     put_text(onnx, 4, operation);
+    for (int64_t i = 0; i < in.count; i++)
+        put_value(onnx, 1, in.values[i]);
+    for (; attributes && attributes->name; attributes++) {
+        int64_t one = open_message(onnx, 5);
+        put_text(onnx, 1, attributes->name);
+        put_int(onnx, 3, attributes->value);
+        put_int(onnx, 20, ATTRIBUTE_INT);
+        close_message(onnx, one);
+    }
     return at;
-}
-
-static void put_attribute(kfe_i_onnx *onnx, const char *name, int64_t value)
-{
-    int64_t at = open_message(onnx, 5);
-
-    put_text(onnx, 1, name);
-    put_int(onnx, 3, value);
-    put_int(onnx, 20, ATTRIBUTE_INT);
-    close_message(onnx, at);
 }
 
 static kfe_i_value close_node(kfe_i_onnx *onnx, int64_t at)
@@ -183,70 +207,55 @@ static kfe_i_value close_node(kfe_i_onnx *onnx, int64_t at)
     return out;
 }
 
+static kfe_i_value put_node(kfe_i_onnx *onnx, const char *operation, inputs in, const attribute *attributes)
+{
+    return close_node(onnx, open_node(onnx, operation, in, attributes));
+}
+
 kfe_i_value kfe_i_onnx_1(kfe_i_onnx *onnx, const char *operation, kfe_i_value a)
 {
-    int64_t node = open_node(onnx, operation);
-
-    put_value(onnx, 1, a);
-    return close_node(onnx, node);
+    return put_node(onnx, operation, INPUTS(a), NULL);
 }
 
 kfe_i_value kfe_i_onnx_2(kfe_i_onnx *onnx, const char *operation, kfe_i_value a, kfe_i_value b)
 {
-    int64_t node = open_node(onnx, operation);
-
-    put_value(onnx, 1, a);
-    put_value(onnx, 1, b);
-    return close_node(onnx, node);
+    return put_node(onnx, operation, INPUTS(a, b), NULL);
 }
 
 kfe_i_value kfe_i_onnx_3(kfe_i_onnx *onnx, const char *operation, kfe_i_value a, kfe_i_value b, kfe_i_value c)
 {
-    int64_t node = open_node(onnx, operation);
-
-    put_value(onnx, 1, a);
-    put_value(onnx, 1, b);
-    put_value(onnx, 1, c);
-    return close_node(onnx, node);
-}
-
-/* A node with one attribute. */
-static kfe_i_value node_with(kfe_i_onnx *onnx, const char *operation, kfe_i_value a, const char *attribute,
-                             int64_t value)
-{
-    int64_t node = open_node(onnx, operation);
-
-    put_value(onnx, 1, a);
-    put_attribute(onnx, attribute, value);
-    return close_node(onnx, node);
+    return put_node(onnx, operation, INPUTS(a, b, c), NULL);
 }
 
 kfe_i_value kfe_i_onnx_sum(kfe_i_onnx *onnx, kfe_i_value a, int64_t axis, int keep)
 {
     kfe_i_value axes = kfe_i_onnx_integers(onnx, &axis, 1);
-    int64_t node = open_node(onnx, "ReduceSum");
 
-    put_value(onnx, 1, a);
-    put_value(onnx, 1, axes);
-    put_attribute(onnx, "keepdims", keep);
-    return close_node(onnx, node);
+    return put_node(onnx, "ReduceSum", INPUTS(a, axes), ATTRIBUTES({"keepdims", keep}));
+}
+
+/* The k largest or smallest entries of each row; their places follow as the next value. */
+static kfe_i_value top(kfe_i_onnx *onnx, kfe_i_value a, int64_t k, int largest)
+{
+    kfe_i_value count = kfe_i_onnx_integers(onnx, &k, 1);
+    int64_t node = open_node(onnx, "TopK", INPUTS(a, count), ATTRIBUTES({"axis", 1}, {"largest", largest}));
+    kfe_i_value values = onnx->next++;
+
+    put_value(onnx, 2, values);
+    close_node(onnx, node);
+    return values;
 }
 
 /* By TopK: the axes of ReduceMax are an attribute in some versions and an input in others. */
 kfe_i_value kfe_i_onnx_row_reach(kfe_i_onnx *onnx, kfe_i_value a)
 {
-    kfe_i_value magnitudes = kfe_i_onnx_1(onnx, "Abs", a);
-    const int64_t one = 1;
-    kfe_i_value count = kfe_i_onnx_integers(onnx, &one, 1);
-    int64_t node = open_node(onnx, "TopK");
+    return top(onnx, kfe_i_onnx_1(onnx, "Abs", a), 1, 1);
+}
 
-    put_value(onnx, 1, magnitudes);
-    put_value(onnx, 1, count);
-    put_attribute(onnx, "axis", 1);
-    kfe_i_value reach = onnx->next++;
-    put_value(onnx, 2, reach);
-    close_node(onnx, node);
-    return reach;
+void kfe_i_onnx_smallest(kfe_i_onnx *onnx, kfe_i_value a, int64_t k, kfe_i_value *values, kfe_i_value *index)
+{
+    *values = top(onnx, a, k, 0);
+    *index = *values + 1;
 }
 
 kfe_i_value kfe_i_onnx_unsqueeze(kfe_i_onnx *onnx, kfe_i_value a, int64_t axis)
@@ -256,34 +265,34 @@ kfe_i_value kfe_i_onnx_unsqueeze(kfe_i_onnx *onnx, kfe_i_value a, int64_t axis)
 
 kfe_i_value kfe_i_onnx_gather(kfe_i_onnx *onnx, kfe_i_value a, kfe_i_value index, int64_t axis)
 {
-    int64_t node = open_node(onnx, "Gather");
-
-    put_value(onnx, 1, a);
-    put_value(onnx, 1, index);
-    put_attribute(onnx, "axis", axis);
-    return close_node(onnx, node);
+    return put_node(onnx, "Gather", INPUTS(a, index), ATTRIBUTES({"axis", axis}));
 }
 
 kfe_i_value kfe_i_onnx_concat(kfe_i_onnx *onnx, const kfe_i_value *values, int64_t count, int64_t axis)
 {
-    int64_t node = open_node(onnx, "Concat");
-
-    for (int64_t i = 0; i < count; i++)
-        put_value(onnx, 1, values[i]);
-    put_attribute(onnx, "axis", axis);
-    return close_node(onnx, node);
+    return put_node(onnx, "Concat", (inputs){values, count}, ATTRIBUTES({"axis", axis}));
 }
 
 kfe_i_value kfe_i_onnx_softmax(kfe_i_onnx *onnx, kfe_i_value a)
 {
-    return node_with(onnx, "Softmax", a, "axis", 1);
+    return put_node(onnx, "Softmax", INPUTS(a), ATTRIBUTES({"axis", 1}));
+}
+
+kfe_i_value kfe_i_onnx_cast(kfe_i_onnx *onnx, kfe_i_value a)
+{
+    return put_node(onnx, "Cast", INPUTS(a), ATTRIBUTES({"to", onnx->type}));
+}
+
+kfe_i_value kfe_i_onnx_argmax(kfe_i_onnx *onnx, kfe_i_value a)
+{
+    return put_node(onnx, "ArgMax", INPUTS(a), ATTRIBUTES({"axis", 1}, {"keepdims", 0}));
 }
 
 kfe_i_value kfe_i_onnx_places(kfe_i_onnx *onnx, kfe_i_value texts, char *const *words, int64_t count)
 {
-    int64_t node = open_node(onnx, "LabelEncoder");
+    int64_t node =
+        open_node(onnx, "LabelEncoder", INPUTS(texts), ATTRIBUTES({"default_int64", KFE_ONNX_UNKNOWN}));
 
-    put_value(onnx, 1, texts);
     put_text(onnx, 7, ML_DOMAIN);
     onnx->uses_ml = 1;
     int64_t keys = open_message(onnx, 5);
@@ -300,37 +309,7 @@ kfe_i_value kfe_i_onnx_places(kfe_i_onnx *onnx, kfe_i_value texts, char *const *
     put_int(onnx, 8, KFE_ONNX_MISSING);
     put_int(onnx, 20, ATTRIBUTE_INTS);
     close_message(onnx, values);
-    put_attribute(onnx, "default_int64", KFE_ONNX_UNKNOWN);
     return close_node(onnx, node);
-}
-
-kfe_i_value kfe_i_onnx_cast(kfe_i_onnx *onnx, kfe_i_value a)
-{
-    return node_with(onnx, "Cast", a, "to", onnx->type);
-}
-
-kfe_i_value kfe_i_onnx_argmax(kfe_i_onnx *onnx, kfe_i_value a)
-{
-    int64_t node = open_node(onnx, "ArgMax");
-
-    put_value(onnx, 1, a);
-    put_attribute(onnx, "axis", 1);
-    put_attribute(onnx, "keepdims", 0);
-    return close_node(onnx, node);
-}
-
-void kfe_i_onnx_smallest(kfe_i_onnx *onnx, kfe_i_value a, int64_t k, kfe_i_value *values, kfe_i_value *index)
-{
-    kfe_i_value count = kfe_i_onnx_integers(onnx, &k, 1);
-    int64_t node = open_node(onnx, "TopK");
-
-    put_value(onnx, 1, a);
-    put_value(onnx, 1, count);
-    put_attribute(onnx, "axis", 1);
-    put_attribute(onnx, "largest", 0);
-    *values = onnx->next++;
-    put_value(onnx, 2, *values);
-    *index = close_node(onnx, node);
 }
 
 /* ---- inputs and outputs ---- */
@@ -338,7 +317,7 @@ void kfe_i_onnx_smallest(kfe_i_onnx *onnx, kfe_i_value a, int64_t k, kfe_i_value
 static kfe_i_value put_input(kfe_i_onnx *onnx, const char *name, kfe_i_onnx_type type, int64_t cols)
 {
     put_info(onnx, 11, name, type, cols);
-    int64_t node = open_node(onnx, "Identity");
+    int64_t node = open_node(onnx, "Identity", (inputs){NULL, 0}, NULL);
     put_text(onnx, 1, name);
     return close_node(onnx, node);
 }
@@ -356,9 +335,8 @@ kfe_i_value kfe_i_onnx_text_input(kfe_i_onnx *onnx, const char *name, int64_t co
 void kfe_i_onnx_output(kfe_i_onnx *onnx, const char *name, kfe_i_value value, kfe_i_onnx_type type,
                        int64_t cols)
 {
-    int64_t node = open_node(onnx, "Identity");
+    int64_t node = open_node(onnx, "Identity", INPUTS(value), NULL);
 
-    put_value(onnx, 1, value);
     put_text(onnx, 2, name);
     close_message(onnx, node);
     put_info(onnx, 12, name, type, cols);
