@@ -219,15 +219,21 @@ static void chain_scores(int64_t classes, const double *outputs, double *scores)
     scores[classes - 1] = narrowest;
 }
 
+/* Votes decide first, since the second term is below 1/3. It rounds to 1/3 where margins are wide, so that the class which they chose may
+ * need one unit more. */
 static void pair_scores(const kfe_i_predictor *predictor, const double *outputs, double *scores)
 {
+    int64_t best = most_votes(predictor, outputs);
+
     for (int64_t g = 0; g < predictor->classes; g++) {
         double margins;
         double votes = (double)pair_votes(predictor, outputs, g, &margins);
         double unit = 1 / (double)predictor->classes;
-        scores[g] = votes + margins / (fabs(margins) + unit) /
-                                3; /* the second term is below 1/3: votes decide first */
+        scores[g] = votes + margins / (fabs(margins) + unit) / 3;
     }
+    for (int64_t g = 0; g < predictor->classes; g++)
+        if (g != best && scores[g] >= scores[best])
+            scores[best] = nextafter(scores[g], INFINITY);
 }
 
 int kfe_i_predictor_is_one_vs_rest(const kfe_i_predictor *predictor)

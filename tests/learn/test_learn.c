@@ -68,6 +68,29 @@ static void test_votes_come_before_margins(void **state)
     assert_true(scores[3] > scores[0] && scores[0] > scores[1] && scores[1] > scores[2]);
 }
 
+/* Where margins are wide, the fractions of equal votes round to the same number. */
+static void test_wide_margins_order_the_scores(void **state)
+{
+    static const struct {
+        double outputs[3]; /* pairs 01, 02, 12 */
+        int best;
+    } cases[] = {{{1, -2, 4}, 1}, {{4, -2, 1}, 0}, {{1, -4, 2}, 2}, {{-4, 1, -2}, 1}};
+    kfe_i_predictor predictor = {.decision = KFE_DECIDE_PAIRS, .classes = 3, .outputs = 3};
+    (void)state;
+
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (double scale = 1e-300; scale < 1e300; scale *= 1e10) {
+            double outputs[3];
+            double scores[3];
+            for (int k = 0; k < 3; k++)
+                outputs[k] = scale * cases[c].outputs[k];
+            assert_int_equal(kfe_i_predictor_decide(&predictor, outputs), cases[c].best);
+            kfe_i_predictor_class_scores(&predictor, outputs, scores);
+            for (int g = 0; g < 3; g++)
+                assert_true(g == cases[c].best || scores[g] < scores[cases[c].best]);
+        }
+}
+
 /* ---- centroids ---- */
 
 static double squared_distance(int64_t cols, const double *x, const double *y)
@@ -369,6 +392,7 @@ int main(void)
         with_context(test_decisions),
         with_context(test_two_classes_are_one_pair),
         with_context(test_votes_come_before_margins),
+        with_context(test_wide_margins_order_the_scores),
         with_context(test_centroid_is_the_nearest_mean),
         with_context(test_tables_of_learners),
         with_context(test_parameters_differ_from_those_of_methods),

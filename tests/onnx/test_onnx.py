@@ -414,6 +414,24 @@ def test_far_rows_of_other_shapes(classes, tmp_path, arguments):
         check_far_rows(tmp_path, model, far_rows("any"))
 
 
+def test_equal_votes_at_any_distance(classes, tmp_path):
+    """Far from the data, three classes often beat each other in turn; the sums of margins decide however wide they are."""
+    model = fitted(tmp_path, "-m", "none", "-k", "poly:degree=3", "--scale", "standard", "--learner", "svm", "--multiclass", "ovo", "--task", "classify",
+                   classes / "any-train.csv")
+    direction = np.random.default_rng(4).normal(size=(400, 5))
+    x = np.vstack([(direction * scale).astype(np.float32).astype(float) for scale in (1e1, 1e5, 1e9)])
+    write(tmp_path / "far.csv", x)
+    kfe("predict", "-q", model, tmp_path / "far.csv", "-o", tmp_path / "labels.csv")
+    ours = np.array((tmp_path / "labels.csv").read_text().splitlines()[1:])
+    for precision in "float", "double":
+        served, _ = session(tmp_path, model, precision)
+        label, scores = served.run(["label", "scores"], {"X": x.astype(np.float32 if precision == "float" else float)})
+        wins = scores > 0  # pairs 01, 02, 12
+        in_turn = (wins[:, 0] == wins[:, 2]) & (wins[:, 0] != wins[:, 1])
+        assert in_turn.reshape(3, -1).sum(axis=1).min() > 5
+        assert (label == ours).all(), (precision, scores[label != ours])
+
+
 def test_what_single_precision_cannot_hold_is_refused(tmp_path):
     x, y = rows(1, 60)
     for kernel, factor in ("rbf:gamma=1e-36", 1e15), ("exp:sigma=1e18", 1e15), ("rbf:gamma=scale", 1e20), ("linear", 1e39):

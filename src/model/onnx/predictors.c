@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Classifiers and regressors as ONNX nodes: decision values of features, and classes of decision values. */
 #include <float.h>
+#include <math.h>
 
 #include "core/memory.h"
 #include "model/onnx/parts.h"
@@ -143,9 +144,9 @@ static kfe_i_value positive(kfe_i_onnx *onnx, kfe_i_value outputs)
     return kfe_i_onnx_cast(onnx, kfe_i_onnx_2(onnx, "Greater", outputs, kfe_i_onnx_number(onnx, 0)));
 }
 
-/* Votes of pairs, and a fraction from the sums of margins that orders equal votes. An output o above zero is a vote for the first class of
- * its pair, else for the second. With p the outputs above zero as ones and zeros, the votes are p(F − S) + 1ᵀS and the sums o(F − S),
- * where F and S say which class is first and second; divided by the number of classes, the sums are finite. */
+/* Most votes win, and of equals the largest sum of margins. An output o above zero is a vote for the first class of its pair, else for the
+ * second. With p the outputs above zero as ones and zeros, the votes are p(F − S) + 1ᵀS and the sums o(F − S), where F and S say which
+ * class is first and second; divided by the number of classes, the sums are finite. */
 static kfe_i_value pair_scores(kfe_i_onnx *onnx, const kfe_i_predictor *predictor, kfe_i_value outputs,
                                double *room)
 {
@@ -165,11 +166,8 @@ static kfe_i_value pair_scores(kfe_i_onnx *onnx, const kfe_i_predictor *predicto
     for (int64_t i = 0; i < predictor->outputs * classes; i++)
         difference[i] /= (double)classes;
     kfe_i_value margins = kfe_i_onnx_affine(onnx, outputs, difference, predictor->outputs, classes, NULL);
-    kfe_i_value reach = kfe_i_onnx_2(onnx, "Add", kfe_i_onnx_1(onnx, "Abs", margins),
-                                     kfe_i_onnx_number(onnx, 1 / (double)classes));
-    kfe_i_value fraction = kfe_i_onnx_2(onnx, "Mul", kfe_i_onnx_2(onnx, "Div", margins, reach),
-                                        kfe_i_onnx_number(onnx, 1.0 / 3));
-    return kfe_i_onnx_2(onnx, "Add", votes, fraction);
+    kfe_i_value leads = kfe_i_onnx_2(onnx, "Equal", votes, kfe_i_onnx_row_reach(onnx, votes));
+    return kfe_i_onnx_3(onnx, "Where", leads, margins, kfe_i_onnx_number(onnx, -(double)INFINITY));
 }
 
 static kfe_i_value most_votes(kfe_i_onnx *onnx, const kfe_i_predictor *predictor, kfe_i_value outputs)
