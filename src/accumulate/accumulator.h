@@ -35,7 +35,7 @@ kfe_status kfe_i_accumulator_open(kfe_context *ctx, const kfe_spec *spec, int ke
                                   kfe_accumulator **out);
 /* Fails for rows that cannot be added to these. */
 kfe_status kfe_i_accumulator_check_rows(const kfe_accumulator *sums, const kfe_data *rows);
-/* Fails if there is one class where two are needed. */
+/* Fails if there is one class where two are needed, or if rounding hides a class of little weight. */
 kfe_status kfe_i_accumulator_check_classes(const kfe_accumulator *sums);
 /* Replaces support and coefficients of the map: one table per view, rows × dim coefficients. Takes both over. */
 void kfe_i_accumulator_replace_support(kfe_model *map, kfe_i_table *support, int64_t rows,

@@ -11,6 +11,7 @@
 #include "accumulate/weigh.h"
 #include "core/memory.h"
 #include "core/text.h"
+#include "data/target/class_weights.h"
 #include "kernel/expansion.h"
 #include "method/shared/moments.h"
 
@@ -38,13 +39,15 @@ static void release(finishing *f)
 kfe_status kfe_i_accumulator_check_classes(const kfe_accumulator *a)
 {
     const kfe_i_method *method = a->spec->method;
+    int supervised = (method->flags & KFE_HAS_SUPERVISION) != 0;
 
-    if (a->sums.task == KFE_TASK_CLASSES && a->sums.classes < 2 &&
-        (method->flags & KFE_HAS_SUPERVISION || a->spec->learner))
-        return kfe_i_fail(
-            a->ctx, KFE_EINPUT, "%s needs at least two classes, but every example is of class '%s'",
-            method->flags & KFE_HAS_SUPERVISION ? method->name : a->spec->learner->name, a->class_names[0]);
-    return KFE_OK;
+    if (a->sums.task != KFE_TASK_CLASSES || !(supervised || a->spec->learner))
+        return KFE_OK;
+    if (a->sums.classes < 2)
+        return kfe_i_fail(a->ctx, KFE_EINPUT,
+                          "%s needs at least two classes, but every example is of class '%s'",
+                          supervised ? method->name : a->spec->learner->name, a->class_names[0]);
+    return kfe_i_class_masses_check(a->ctx, a->sums.classes, a->sums.class_rows, a->class_names);
 }
 
 static kfe_status check_ready(const kfe_accumulator *a)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/target/class_weights.h"
 #include "model/spec.h"
 
 typedef struct checking {
@@ -246,7 +247,12 @@ static kfe_status check_weights(checking *job)
         return refuse_weights(job, "method", spec->method->name, 0);
     if (spec->learner && !(spec->learner->flags & KFE_HAS_SAMPLE_WEIGHTS))
         return refuse_weights(job, "learner", spec->learner->name, 1);
-    return KFE_OK;
+    if (!spec->learner && !(spec->method->flags & KFE_HAS_SUPERVISION))
+        return KFE_OK;
+    kfe_status status = kfe_i_target_masses_check(job->ctx, &job->data->target);
+    if (status != KFE_OK)
+        job->misfit = KFE_MISFIT_OTHER;
+    return status;
 }
 
 static kfe_status check_learner(checking *job)

@@ -148,13 +148,25 @@ def test_cross_validation(tables):
     (["-m", "koc", "--task", "classify", "--class-weight", "1=1e-300", "w.csv"], "class weights: 1 and 1e-300 are further apart than a factor of 1e+12"),
     (["-m", "koc", "--task", "classify", "--class-weight", "0=1e300,1=1e300,2=1e300", "w.csv"], "the largest weight is 1e+300, too large to compute with; divide all"),
     (["-m", "none", "--learner", "linear-svm", "--task", "classify", "--class-weights", "1:1e300", "w.csv"], "further apart than a factor of 1e+12"),
+    (["-m", "koc", "--weight", "n", "light.csv"], "the rows of class 'u' weigh 2 together and those of class 'v' 2e-15: more than a factor of 1e+12 apart"),
+    (["-m", "kpca", "--learner", "ls", "--weight", "n", "light.csv"], "those of class 'v' 2e-15"),
+    (["-m", "pls", "--stream", "--weight", "n", "light.csv"], "those of class 'v' 2e-15"),
 ])
 def test_what_is_refused(tables, flags, says):
     tables.write("bad.csv", "a,b,n,kind\n1,2,1,u\n2,1,-1,v\n3,1,1,v\n")
     tables.write("zero.csv", "a,b,n,kind\n1,2,0,u\n2,1,0,v\n3,1,0,v\n")
     tables.write("large.csv", "a,b,n,kind\n1,2,1e308,u\n2,1,1e308,v\n3,1,1,v\n")
+    tables.write("light.csv", "a,b,n,kind\n1,2,1,u\n2,1,1e-15,v\n3,1,1,u\n4,3,1e-15,v\n")
     tables.write("t.svm", "1 1:2\n2 1:3\n")
     tables.refused("fit", *flags, "-o", "x.kfe", says=says)
+
+
+def test_rows_of_little_weight_are_no_fault(tables):
+    """Nor is a class of little weight to a fit that does not look at classes."""
+    tables.write("light.csv", "a,b,n,kind\n1,2,1,u\n2,1,1e-15,u\n3,1,1,v\n4,3,1e-15,v\n0,3,1e-15,v\n")
+    tables.ok("fit", "-q", "-m", "koc", "--weight", "n", "light.csv", "-o", "m.kfe")
+    tables.write("light.csv", "a,b,n,kind\n1,2,1,u\n2,1,1,u\n3,1,1,u\n4,3,1e-15,v\n0,3,1e-15,v\n")
+    tables.ok("fit", "-q", "-m", "kpca", "--weight", "n", "light.csv", "-o", "m.kfe")
 
 
 @pytest.mark.parametrize("command, says", [

@@ -69,16 +69,25 @@ cleanup:
 /* A class that is this much heavier than another hides it: sums over rows keep 16 digits, and fits lose some of them. */
 #define LARGEST_RATIO 1e12
 
+/* The lightest and the heaviest class; classes of weight zero, which have no rows, are not compared. */
+static int are_comparable(int64_t count, const double *weights, int64_t *least, int64_t *largest)
+{
+    *least = *largest = 0;
+    for (int64_t g = 1; g < count; g++) {
+        if (weights[g] > 0 && (weights[g] < weights[*least] || !(weights[*least] > 0)))
+            *least = g;
+        if (weights[g] > weights[*largest])
+            *largest = g;
+    }
+    return count == 0 || weights[*largest] <= LARGEST_RATIO * weights[*least];
+}
+
 static kfe_status check_ratio(kfe_context *ctx, int64_t count, const double *weights)
 {
-    int64_t least = 0;
-    int64_t largest = 0;
+    int64_t least;
+    int64_t largest;
 
-    for (int64_t g = 1; g < count; g++) {
-        least = weights[g] < weights[least] ? g : least;
-        largest = weights[g] > weights[largest] ? g : largest;
-    }
-    if (count == 0 || weights[largest] <= LARGEST_RATIO * weights[least])
+    if (are_comparable(count, weights, &least, &largest))
         return KFE_OK;
     return kfe_i_fail(
         ctx, KFE_EINVAL,
@@ -86,6 +95,21 @@ static kfe_status check_ratio(kfe_context *ctx, int64_t count, const double *wei
         "lighter class; take weights closer to each other, or leave out the rows of a class that is "
         "not to count",
         weights[largest], weights[least], LARGEST_RATIO);
+}
+
+kfe_status kfe_i_class_masses_check(kfe_context *ctx, int64_t count, const double *masses, char *const *names)
+{
+    int64_t least;
+    int64_t largest;
+
+    if (are_comparable(count, masses, &least, &largest))
+        return KFE_OK;
+    return kfe_i_fail(
+        ctx, KFE_EINPUT,
+        "the rows of class '%s' weigh %g together and those of class '%s' %g: more than a factor of %g "
+        "apart, so that rounding would hide the lighter class; take weights closer to each other, or "
+        "leave out the rows of a class that is not to count",
+        names[largest], masses[largest], names[least], masses[least], LARGEST_RATIO);
 }
 
 /* Semicolons separate the classes; commas do where there are no semicolons. */
@@ -172,6 +196,21 @@ kfe_status kfe_i_target_multiply_weights(const double *factors, kfe_i_target *ta
     kfe_i_free(target->ctx, target->weights);
     target->weights = weights;
 cleanup:
+    return status;
+}
+
+kfe_status kfe_i_target_masses_check(kfe_context *ctx, const kfe_i_target *target)
+{
+    kfe_status status = KFE_OK;
+    double *masses = NULL;
+
+    if (target->task != KFE_TASK_CLASSES || !target->weights)
+        return KFE_OK;
+    KFE_ALLOC(ctx, masses, target->class_count);
+    kfe_i_target_class_masses(target, masses);
+    KFE_TRY(kfe_i_class_masses_check(ctx, target->class_count, masses, target->names));
+cleanup:
+    kfe_i_free(ctx, masses);
     return status;
 }
 

@@ -15,6 +15,12 @@ kfe_status kfe_i_class_weights(kfe_context *ctx, const char *text, const kfe_i_t
 /* The same for a target of some of the rows: the text may name classes that only other rows have. Not for "balanced". */
 kfe_status kfe_i_part_class_weights(kfe_context *ctx, const char *text, const kfe_i_target *target,
                                     double *out);
+/* Fails if the rows of one class together weigh so little beside those of another that rounding hides them. Classes of mass zero are
+ * not compared. */
+kfe_status kfe_i_class_masses_check(kfe_context *ctx, int64_t count, const double *masses,
+                                    char *const *names);
+/* The same for a target; real values, and rows of one weight, pass. */
+kfe_status kfe_i_target_masses_check(kfe_context *ctx, const kfe_i_target *target);
 /* Multiplies the weight of every row by that of its class. */
 kfe_status kfe_i_target_weigh_classes(kfe_context *ctx, const char *text, kfe_i_target *target);
 /* The same by factors[class_count]. */
