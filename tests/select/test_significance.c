@@ -146,7 +146,8 @@ static void test_degenerate_pairs(void **state)
     assert_ok(ctx, kfe_paired_test(ctx, 3, a, a, 0, &t, &p));
     assert_true(t == 0 && p == 1);
     /* One more error in each of three folds of 20 rows: equal differences, though not the same doubles. */
-    assert_ok(ctx, kfe_paired_test(ctx, 3, (double[]){0.95, 1, 0.9}, (double[]){0.9, 0.95, 0.85}, 0.1, &t, &p));
+    assert_ok(ctx,
+              kfe_paired_test(ctx, 3, (double[]){0.95, 1, 0.9}, (double[]){0.9, 0.95, 0.85}, 0.1, &t, &p));
     assert_true(isinf(t) && t > 0 && isnan(p));
     for (int64_t count = 0; count < 2; count++) {
         assert_ok(ctx, kfe_paired_test(ctx, count, a, b, 0, &t, &p));
