@@ -92,11 +92,6 @@ cleanup:
     return status;
 }
 
-void kfe_i_figure_rows(kfe_i_figure *figure, int64_t rows)
-{
-    figure->rows = rows;
-}
-
 static kfe_status new_column(kfe_i_figure *figure, const char *name, kfe_i_column **out)
 {
     kfe_status status = KFE_OK;
@@ -117,7 +112,20 @@ kfe_status kfe_i_figure_numbers(kfe_i_figure *figure, const char *name, int *col
     KFE_TRY(new_column(figure, name, &new));
     KFE_ALLOC_ZERO(figure->ctx, new->numbers, figure->rows);
     *values = new->numbers;
-    *column = (int)figure->column_count;
+    if (column)
+        *column = (int)figure->column_count;
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_figure_copy(kfe_i_figure *figure, const char *name, const double *numbers)
+{
+    kfe_status status = KFE_OK;
+    double *values = NULL;
+
+    KFE_TRY(kfe_i_figure_numbers(figure, name, NULL, &values));
+    for (int64_t i = 0; i < figure->rows; i++)
+        values[i] = numbers[i];
 cleanup:
     return status;
 }
@@ -136,7 +144,20 @@ kfe_status kfe_i_figure_words(kfe_i_figure *figure, const char *name, int64_t co
         new->word_count++;
     }
     *codes = new->codes;
-    *column = (int)figure->column_count;
+    if (column)
+        *column = (int)figure->column_count;
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_figure_labels(kfe_i_figure *figure, const char *name, const char *const *words)
+{
+    kfe_status status = KFE_OK;
+    int32_t *codes = NULL;
+
+    KFE_TRY(kfe_i_figure_words(figure, name, figure->rows, words, NULL, &codes));
+    for (int64_t i = 0; i < figure->rows; i++)
+        codes[i] = (int32_t)i;
 cleanup:
     return status;
 }

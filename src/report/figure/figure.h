@@ -102,6 +102,7 @@ typedef struct kfe_i_figure_kind {
     const char *section;
     int is_on_request; /* drawn only by name: a report leaves it out */
     kfe_status (*draw)(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out);
+    const void *what; /* what `draw` draws, if it draws several figures; out->kind->what */
 } kfe_i_figure_kind;
 
 /* NULL past the end. */
@@ -114,13 +115,16 @@ kfe_status kfe_i_figure_draw(kfe_context *ctx, const kfe_i_figure_kind *kind, co
                              kfe_i_figure *out);
 void kfe_i_figure_free(kfe_i_figure *figure);
 
-/* For `draw`. Sets the number of rows of the table, before its columns. */
-void kfe_i_figure_rows(kfe_i_figure *figure, int64_t rows);
-/* Appends a column of zeros to fill; *column is its number, from 1. */
+/* For `draw`, which sets the number of rows first. Appends a column of zeros to fill; *column is its number, from 1 (NULL: not
+ * wanted). */
 kfe_status kfe_i_figure_numbers(kfe_i_figure *figure, const char *name, int *column, double **values);
+/* The same with these numbers, one for each row. */
+kfe_status kfe_i_figure_copy(kfe_i_figure *figure, const char *name, const double *numbers);
 /* Appends a column of words, which are copied; codes are zero. */
 kfe_status kfe_i_figure_words(kfe_i_figure *figure, const char *name, int64_t count, const char *const *words,
                               int *column, int32_t **codes);
+/* Appends a column with a word for each row. */
+kfe_status kfe_i_figure_labels(kfe_i_figure *figure, const char *name, const char *const *words);
 kfe_status kfe_i_figure_panel(kfe_i_figure *figure, const char *title, const char *x, const char *y);
 /* Copies the series and its name. */
 kfe_status kfe_i_figure_series(kfe_i_figure *figure, const char *name, kfe_i_series series);

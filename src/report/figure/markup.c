@@ -74,19 +74,6 @@ void kfe_i_put_markup_cut(kfe_i_text *out, const char *text, int characters)
         kfe_i_text_puts(out, "…");
 }
 
-void kfe_i_put_script_json(kfe_i_text *out, const char *json)
-{
-    static const char unsafe[] = "<>&";
-
-    while (*json) {
-        size_t length = strcspn(json, unsafe);
-        kfe_i_text_add(out, json, (int64_t)length);
-        json += length;
-        if (*json)
-            kfe_i_text_printf(out, "\\u%04x", (unsigned)(unsigned char)*json++);
-    }
-}
-
 void kfe_i_put_base64(kfe_i_text *out, const unsigned char *bytes, int64_t count)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

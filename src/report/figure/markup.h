@@ -13,8 +13,6 @@
 void kfe_i_put_markup(kfe_i_text *out, const char *text);
 /* Appends at most `characters` of it, and an ellipsis where it was cut. */
 void kfe_i_put_markup_cut(kfe_i_text *out, const char *text, int characters);
-/* Appends JSON for a <script> element: < > & become \u003c … and so on, so that no text ends the element. */
-void kfe_i_put_script_json(kfe_i_text *out, const char *json);
 /* Appends bytes as base64. */
 void kfe_i_put_base64(kfe_i_text *out, const unsigned char *bytes, int64_t count);
 

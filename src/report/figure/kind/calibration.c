@@ -87,7 +87,6 @@ static kfe_status add_columns(const curve *curves, int count, kfe_i_figure *out,
     char labels[BINS][16];
     const char *bins[BINS];
     const char *names[CURVES];
-    int column = 0;
 
     for (int b = 0; b < BINS; b++) {
         kfe_i_snprintf(labels[b], sizeof labels[b], "%.1f to %.1f", (double)b / BINS, (double)(b + 1) / BINS);
@@ -95,7 +94,7 @@ static kfe_status add_columns(const curve *curves, int count, kfe_i_figure *out,
     }
     for (int k = 0; k < count; k++)
         names[k] = curves[k].name;
-    KFE_TRY(kfe_i_figure_words(out, "probabilities", count, names, &column, &t->names));
+    KFE_TRY(kfe_i_figure_words(out, "probabilities", count, names, NULL, &t->names));
     KFE_TRY(kfe_i_figure_words(out, "bin", BINS, bins, &t->bin, &t->bins));
     KFE_TRY(kfe_i_figure_numbers(out, "mean probability", &t->predicted, &t->numbers[0]));
     KFE_TRY(kfe_i_figure_numbers(out, "observed share", &t->observed, &t->numbers[1]));
@@ -202,7 +201,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     if (!set || set->outcome.task != KFE_TASK_CLASSES || !set->outcome.scores)
         return KFE_OK;
     KFE_TRY(count_curves(ctx, source, &set->outcome, curves, &count));
-    kfe_i_figure_rows(out, filled_bins(&curves[0]) + filled_bins(&curves[1]));
+    out->rows = filled_bins(&curves[0]) + filled_bins(&curves[1]);
     KFE_TRY(add_columns(curves, count, out, &t));
     KFE_TRY(add_panels(&set->outcome, out));
     KFE_TRY(add_series(curves, count, out, &t));

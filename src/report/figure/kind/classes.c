@@ -38,14 +38,11 @@ static kfe_status add_table(const kfe_i_source *source, const counts *c, kfe_i_f
     static const char *const names[] = {"examples", "precision", "recall", "F1"};
     kfe_status status = KFE_OK;
     double *columns[4] = {NULL};
-    int32_t *codes = NULL;
-    int column = 0;
 
-    KFE_TRY(kfe_i_figure_words(out, "class", source->classes.count, source->classes.names, &column, &codes));
+    KFE_TRY(kfe_i_figure_labels(out, "class", source->classes.names));
     for (int k = 0; k < 4; k++)
-        KFE_TRY(kfe_i_figure_numbers(out, names[k], &column, &columns[k]));
+        KFE_TRY(kfe_i_figure_numbers(out, names[k], NULL, &columns[k]));
     for (int64_t g = 0; g < source->classes.count; g++) {
-        codes[g] = (int32_t)g;
         columns[0][g] = c->truth[g];
         columns[1][g] = ratio(c->right[g], c->predicted[g]);
         columns[2][g] = ratio(c->right[g], c->truth[g]);
@@ -64,7 +61,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     if (!set || set->outcome.task != KFE_TASK_CLASSES)
         return KFE_OK;
     KFE_TRY(count(ctx, &set->outcome, &c));
-    kfe_i_figure_rows(out, source->classes.count);
+    out->rows = source->classes.count;
     KFE_TRY(add_table(source, &c, out));
     kfe_i_text_printf(&out->caption, "Of the %s examples%s, by class.", set->name,
                       set->weights ? ", which count by their weights" : "");

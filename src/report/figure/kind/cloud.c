@@ -179,11 +179,10 @@ static kfe_status add_sets(kfe_i_cloud *points, kfe_i_figure *figure)
     static const char *const names[] = {"training", "test"};
     kfe_status status = KFE_OK;
     int32_t *codes = NULL;
-    int column = 0;
 
     if (!points->source->train.data || !points->source->test.data)
         return KFE_OK;
-    KFE_TRY(kfe_i_figure_words(figure, "set", 2, names, &column, &codes));
+    KFE_TRY(kfe_i_figure_words(figure, "set", 2, names, NULL, &codes));
     for (int64_t i = 0; i < points->count; i++)
         codes[i] = points->items[i].set == &points->source->test;
 cleanup:
@@ -247,7 +246,7 @@ kfe_status kfe_i_cloud_begin(kfe_context *ctx, const kfe_i_source *source, int64
 
     *out = (kfe_i_cloud){.ctx = ctx, .source = source};
     KFE_TRY(collect(out, most));
-    kfe_i_figure_rows(figure, out->count);
+    figure->rows = out->count;
     KFE_TRY(add_rows(out, figure));
     KFE_TRY(add_sets(out, figure));
     KFE_TRY(add_classes(out, figure));
@@ -267,9 +266,8 @@ kfe_status kfe_i_cloud_features(kfe_i_cloud *points, int64_t most, kfe_i_figure 
     for (int j = 0; j < points->feature_count; j++) {
         char name[32];
         double *values = NULL;
-        int column = 0;
         kfe_i_feature_name(j, name, sizeof name);
-        KFE_TRY(kfe_i_figure_numbers(figure, name, &column, &values));
+        KFE_TRY(kfe_i_figure_numbers(figure, name, NULL, &values));
         for (int64_t i = 0; i < points->count; i++) {
             const kfe_matrix *features = &points->items[i].set->features;
             values[i] = features->values[points->items[i].row * features->stride + j];

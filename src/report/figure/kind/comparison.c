@@ -51,11 +51,10 @@ static kfe_status add_ranks(const kfe_i_source *source, const kfe_i_methods *met
     double *ranks = NULL;
     double *p = NULL;
     double *group_of = NULL;
-    int column = 0;
 
-    KFE_TRY(kfe_i_figure_numbers(out, "mean rank", &column, &ranks));
-    KFE_TRY(kfe_i_figure_numbers(out, "p against the first (corrected)", &column, &p));
-    KFE_TRY(kfe_i_figure_numbers(out, "group without differences", &column, &group_of));
+    KFE_TRY(kfe_i_figure_numbers(out, "mean rank", NULL, &ranks));
+    KFE_TRY(kfe_i_figure_numbers(out, "p against the first (corrected)", NULL, &p));
+    KFE_TRY(kfe_i_figure_numbers(out, "group without differences", NULL, &group_of));
     for (int64_t i = 0; i < out->rows; i++) {
         int64_t k = (i - methods->count) / 2;
         ranks[i] = p[i] = group_of[i] = NAN;
@@ -109,7 +108,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     if (methods.count < 2)
         goto cleanup;
     int64_t group_count = find_groups(source, &methods, groups);
-    kfe_i_figure_rows(out, methods.count + 2 * group_count);
+    out->rows = methods.count + 2 * group_count;
     KFE_TRY(kfe_i_methods_columns(&methods, out));
     KFE_TRY(add_ranks(source, &methods, groups, out));
     out->across = 1;

@@ -15,14 +15,13 @@ typedef struct cells {
 static kfe_status add_columns(kfe_i_figure *out, const kfe_i_source *source, cells *c)
 {
     kfe_status status = KFE_OK;
-    int share = 0;
 
     KFE_TRY(kfe_i_figure_words(out, "true class", source->classes.count, source->classes.names, &c->truth,
                                &c->truths));
     KFE_TRY(kfe_i_figure_words(out, "predicted class", source->classes.count, source->classes.names,
                                &c->predicted, &c->predictions));
     KFE_TRY(kfe_i_figure_numbers(out, "count", &c->count, &c->counts));
-    KFE_TRY(kfe_i_figure_numbers(out, "share of the true class", &share, &c->shares));
+    KFE_TRY(kfe_i_figure_numbers(out, "share of the true class", NULL, &c->shares));
 cleanup:
     return status;
 }
@@ -58,7 +57,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     if (!set || set->outcome.task != KFE_TASK_CLASSES)
         return KFE_OK;
     KFE_TRY(kfe_i_confusion(ctx, &set->outcome, &pairs, &distinct));
-    kfe_i_figure_rows(out, distinct);
+    out->rows = distinct;
     KFE_TRY(add_columns(out, source, &c));
     KFE_TRY(fill(ctx, &set->outcome, pairs, distinct, &c));
     out->flags = KFE_FIGURE_SQUARE | KFE_FIGURE_COUNTS | KFE_FIGURE_REVERSED;

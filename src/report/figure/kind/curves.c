@@ -1,17 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Curves over all thresholds on the scores of a class; used by roc.c and precision_recall.c. */
-#include "report/figure/kind/curves.h"
-
+/*
+ * The figures `roc` and `precision-recall`: curves over all thresholds on the scores of a class, with the area under each. They differ
+ * only in what their axes are.
+ */
 #include <math.h>
 
 #include "core/memory.h"
+#include "report/figure/figure.h"
 
 enum { MOST_CLASSES = 10, MOST_POINTS = 300 };
+
+typedef struct curve_kind {
+    const char *x, *y; /* titles of the axes */
+    const char *area;  /* the area under the curve: "AUC" */
+    /* Both axes from the counts at one threshold. */
+    void (*place)(double right, double wrong, double positives, double negatives, double *x, double *y);
+    /* The area between the previous point and this one. */
+    double (*step)(double from_x, double from_y, double x, double y);
+    double start_x, start_y;
+    kfe_i_reference reference;
+} curve_kind;
 
 /* The curves of all classes, one after the other, as columns to be. */
 typedef struct job {
     kfe_context *ctx;
-    const kfe_i_curve_kind *kind;
+    const curve_kind *kind;
     const kfe_i_outcome *outcome;
     int64_t count, capacity;
     double *values; /* count × 4: class, threshold, x, y */
@@ -102,13 +115,11 @@ static kfe_status add_columns(const job *work, const kfe_i_source *source, kfe_i
     int32_t *classes = NULL;
     double *columns[3] = {NULL};
     const char *names[3] = {"threshold", work->kind->x, work->kind->y};
-    int column = 0;
 
-    kfe_i_figure_rows(out, work->count);
-    KFE_TRY(
-        kfe_i_figure_words(out, "class", source->classes.count, source->classes.names, &column, &classes));
+    out->rows = work->count;
+    KFE_TRY(kfe_i_figure_words(out, "class", source->classes.count, source->classes.names, NULL, &classes));
     for (int k = 0; k < 3; k++)
-        KFE_TRY(kfe_i_figure_numbers(out, names[k], &column, &columns[k]));
+        KFE_TRY(kfe_i_figure_numbers(out, names[k], NULL, &columns[k]));
     for (int64_t i = 0; i < work->count; i++) {
         classes[i] = (int32_t)work->values[4 * i];
         for (int k = 0; k < 3; k++)
@@ -118,10 +129,10 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_draw_curves(kfe_context *ctx, const kfe_i_source *source, const kfe_i_curve_kind *kind,
-                             kfe_i_figure *out)
+static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
+    const curve_kind *kind = out->kind->what;
     const kfe_i_set *set = kfe_i_source_judged(source);
     job work = {.ctx = ctx, .kind = kind};
 
@@ -155,3 +166,62 @@ cleanup:
     kfe_i_free(ctx, work.values);
     return status;
 }
+
+/* ---- the two figures ---- */
+
+static void place_roc(double right, double wrong, double positives, double negatives, double *x, double *y)
+{
+    *x = wrong / negatives;
+    *y = right / positives;
+}
+
+/* A trapezium: examples of equal scores are caught together. */
+static double step_roc(double from_x, double from_y, double x, double y)
+{
+    return (x - from_x) * (y + from_y) / 2;
+}
+
+const kfe_i_figure_kind kfe_i_figure_roc = {
+    .name = "roc",
+    .title = "ROC curves",
+    .section = "Quality",
+    .summary = "true positives against false positives over all thresholds, with AUC",
+    .needs = "a model that predicts classes, and labelled data",
+    .draw = draw,
+    .what = &(const curve_kind){.x = "false positive rate",
+                                .y = "true positive rate",
+                                .area = "AUC",
+                                .place = place_roc,
+                                .step = step_roc,
+                                .reference = KFE_REFERENCE_DIAGONAL},
+};
+
+static void place_precision(double right, double wrong, double positives, double negatives, double *x,
+                            double *y)
+{
+    (void)negatives;
+    *x = right / positives;
+    *y = right / (right + wrong);
+}
+
+/* Average precision: the precision reached times the recall gained, without interpolation. */
+static double step_precision(double from_x, double from_y, double x, double y)
+{
+    (void)from_y;
+    return (x - from_x) * y;
+}
+
+const kfe_i_figure_kind kfe_i_figure_precision_recall = {
+    .name = "precision-recall",
+    .title = "Precision and recall",
+    .section = "Quality",
+    .summary = "precision against recall over all thresholds, with average precision",
+    .needs = "a model that predicts classes, and labelled data",
+    .draw = draw,
+    .what = &(const curve_kind){.x = "recall",
+                                .y = "precision",
+                                .area = "AP",
+                                .place = place_precision,
+                                .step = step_precision,
+                                .start_y = 1},
+};

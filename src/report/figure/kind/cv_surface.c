@@ -10,7 +10,7 @@ static kfe_status add_columns(const kfe_i_choice *choice, kfe_i_figure *out)
     double *errors = NULL;
     int column = 0;
 
-    kfe_i_figure_rows(out, choice->count);
+    out->rows = choice->count;
     for (int a = 0; a < choice->axis_count; a++) {
         KFE_TRY(kfe_i_choice_column(choice, a, 0, out, &column));
         for (int64_t i = 0; i < choice->count; i++)

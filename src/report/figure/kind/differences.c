@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figure `differences`, a table: every pair of compared methods with the p-values of their difference. */
 #include "core/memory.h"
-#include "report/figure/kind/choice.h"
+#include "report/figure/figure.h"
+#include "report/read.h"
 
 static kfe_status add_labels(kfe_context *ctx, const kfe_table *pairs, const char *name, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     const char **words = NULL;
-    int32_t *codes = NULL;
-    int column = 0;
 
     KFE_ALLOC(ctx, words, pairs->rows);
-    for (int64_t i = 0; i < pairs->rows; i++) {
-        const char *label = kfe_i_result_word(pairs, name, i);
-        words[i] = label ? label : "";
-    }
-    KFE_TRY(kfe_i_figure_words(out, name, pairs->rows, words, &column, &codes));
     for (int64_t i = 0; i < pairs->rows; i++)
-        codes[i] = (int32_t)i;
+        words[i] = kfe_i_result_shown(pairs, name, i);
+    KFE_TRY(kfe_i_figure_labels(out, name, words));
 cleanup:
     kfe_i_free(ctx, words);
     return status;
@@ -31,15 +26,14 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     const kfe_table *pairs = kfe_result_find(source->results, "differences");
     const char *metric = kfe_result_text(source->results, "metric");
     double *values = NULL;
-    int column = 0;
 
     if (!pairs || pairs->rows == 0)
         return KFE_OK;
-    kfe_i_figure_rows(out, pairs->rows);
+    out->rows = pairs->rows;
     KFE_TRY(add_labels(ctx, pairs, "a", out));
     KFE_TRY(add_labels(ctx, pairs, "b", out));
     for (int k = 0; k < 3; k++) {
-        KFE_TRY(kfe_i_figure_numbers(out, names[k][0], &column, &values));
+        KFE_TRY(kfe_i_figure_numbers(out, names[k][0], NULL, &values));
         for (int64_t i = 0; i < pairs->rows; i++)
             values[i] = kfe_i_result_at(pairs, names[k][1], i);
     }

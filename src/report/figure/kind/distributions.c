@@ -67,7 +67,7 @@ static kfe_status add_columns(job *work, const kfe_i_source *source, kfe_i_figur
     double *features = NULL;
     int32_t *groups = NULL;
 
-    kfe_i_figure_rows(out, work->features * work->classes * work->bins);
+    out->rows = work->features * work->classes * work->bins;
     KFE_TRY(kfe_i_figure_numbers(out, "feature", &work->feature, &features));
     if (work->classes > 1)
         KFE_TRY(kfe_i_figure_words(out, "class", source->classes.count, source->classes.names, &work->group,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Figures from the tables of an explanation; used by coefficients.c, loadings.c,
- * loading_weights.c, rotations.c, variance.c and vip.c. */
+/*
+ * The figures that are tables of an explanation of a linear model: coefficients, vip, loadings, loading-weights, rotations and variance;
+ * and how gradient.c and permutation.c draw such tables.
+ */
 #include "report/figure/kind/explained.h"
 
 #include <math.h>
@@ -9,9 +11,19 @@
 #include "core/memory.h"
 #include "core/sort.h"
 
-enum { MOST_BARS = 40, MOST_SERIES = 8 };
+enum { MOST_SERIES = 8 };
 
-int kfe_i_names_are_scale(int64_t count, const char *const *names)
+typedef struct explained_kind {
+    const char *tables[2]; /* drawn beside each other, with the same rows; the second may be NULL */
+    const char *x, *y;     /* titles of the axes */
+    const char *caption;
+    int is_sorted;    /* bars of the largest values, largest first; else all rows in their order */
+    int most_series;  /* of each table; 0: eight */
+    int is_by_column; /* signed values of columns; many columns whose names are not a scale, such as genes: bars of the largest, by absolute value */
+} explained_kind;
+
+/* Whether names are a scale, such as wavelengths: the same word, or none, before numbers that rise. */
+static int names_are_scale(int64_t count, const char *const *names)
 {
     size_t prefix = count > 0 && names[0] ? strcspn(names[0], "0123456789") : 0;
     double last = -INFINITY;
@@ -43,7 +55,7 @@ static int has_many_names(const kfe_table *table)
 {
     const char *const *names = kfe_table_column(table, 0)->texts;
 
-    return table->rows > MOST_BARS && names && !kfe_i_names_are_scale(table->rows, names);
+    return table->rows > KFE_FIGURE_BARS && names && !names_are_scale(table->rows, names);
 }
 
 /* What a row is sorted by: its first value or, of `series` that are drawn, the largest absolute one. */
@@ -80,22 +92,18 @@ kfe_status kfe_i_add_row_labels(kfe_context *ctx, const kfe_table *table, const 
     kfe_status status = KFE_OK;
     const kfe_column *labels = kfe_table_column(table, 0);
     const char **words = NULL;
-    int32_t *codes = NULL;
     double *numbers = NULL;
-    int column = 0;
 
     if (!labels->texts) {
-        KFE_TRY(kfe_i_figure_numbers(out, labels->name, &column, &numbers));
+        KFE_TRY(kfe_i_figure_numbers(out, labels->name, NULL, &numbers));
         for (int64_t i = 0; i < out->rows; i++)
             numbers[i] = (double)order[i].index + 1;
-        goto cleanup;
+        return KFE_OK;
     }
     KFE_ALLOC(ctx, words, out->rows);
     for (int64_t i = 0; i < out->rows; i++)
         words[i] = labels->texts[order[i].index];
-    KFE_TRY(kfe_i_figure_words(out, labels->name, out->rows, words, &column, &codes));
-    for (int64_t i = 0; i < out->rows; i++)
-        codes[i] = (int32_t)i;
+    KFE_TRY(kfe_i_figure_labels(out, labels->name, words));
 cleanup:
     kfe_i_free(ctx, words);
     return status;
@@ -106,9 +114,8 @@ static kfe_status add_number_labels(const kfe_table *table, kfe_i_figure *out)
     kfe_status status = KFE_OK;
     const kfe_column *labels = kfe_table_column(table, 0);
     double *numbers = NULL;
-    int column = 0;
 
-    KFE_TRY(kfe_i_figure_numbers(out, labels->name, &column, &numbers));
+    KFE_TRY(kfe_i_figure_numbers(out, labels->name, NULL, &numbers));
     for (int64_t i = 0; i < out->rows; i++)
         kfe_i_parse_number(labels->texts[i], labels->texts[i] + strlen(labels->texts[i]), &numbers[i]);
 cleanup:
@@ -126,7 +133,7 @@ static kfe_status add_table(const kfe_table *table, const kfe_i_sorted *order, i
         char label[128];
         char both[256];
         double *values = NULL;
-        kfe_i_series series = {.mark = out->rows > MOST_BARS ? KFE_MARK_LINE : KFE_MARK_BARS,
+        kfe_i_series series = {.mark = out->rows > KFE_FIGURE_BARS ? KFE_MARK_LINE : KFE_MARK_BARS,
                                .style = (int)out->series_count,
                                .count = out->rows,
                                .x = 1};
@@ -145,7 +152,7 @@ cleanup:
     return status;
 }
 
-static kfe_status fill(kfe_context *ctx, const kfe_result *explanation, const kfe_i_explained_kind *kind,
+static kfe_status fill(kfe_context *ctx, const kfe_result *explanation, const explained_kind *kind,
                        kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
@@ -158,8 +165,8 @@ static kfe_status fill(kfe_context *ctx, const kfe_result *explanation, const kf
         return KFE_OK;
     int is_cut = kind->is_by_column && has_many_names(first);
     KFE_TRY(order_rows(ctx, first, kind->is_sorted || is_cut, is_cut ? most : 0, &order));
-    is_cut |= kind->is_sorted && first->rows > MOST_BARS;
-    kfe_i_figure_rows(out, is_cut ? MOST_BARS : first->rows);
+    is_cut |= kind->is_sorted && first->rows > KFE_FIGURE_BARS;
+    out->rows = is_cut ? KFE_FIGURE_BARS : first->rows;
     if (kind->is_by_column && !is_cut && labels_are_numbers(first))
         KFE_TRY(add_number_labels(first, out));
     else
@@ -181,8 +188,7 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_draw_explained(kfe_context *ctx, const kfe_i_source *source,
-                                const kfe_i_explained_kind *kind, kfe_i_figure *out)
+static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
 {
     kfe_result *explanation = NULL;
     kfe_log_fn log = ctx->log;
@@ -195,7 +201,115 @@ kfe_status kfe_i_draw_explained(kfe_context *ctx, const kfe_i_source *source,
     if (status == KFE_EUNSUPPORTED || status == KFE_EINVAL) /* nothing to explain */
         return KFE_OK;
     if (status == KFE_OK)
-        status = fill(ctx, explanation, kind, out);
+        status = fill(ctx, explanation, out->kind->what, out);
     kfe_result_free(explanation);
     return status;
 }
+
+const kfe_i_figure_kind kfe_i_figure_coefficients = {
+    .name = "coefficients",
+    .title = "Coefficients in the units of the data",
+    .section = "Why",
+    .summary = "how predictions of a linear model change with each column",
+    .needs = "a model of a linear method with a linear classifier or regressor",
+    .draw = draw,
+    .what =
+        &(const explained_kind){
+            .tables = {"coefficients"},
+            .x = "column",
+            .y = "coefficient: output per unit of the column",
+            .caption =
+                "What one unit of a column, in the units of the data, adds to each output of the model.",
+            .is_by_column = 1},
+};
+
+const kfe_i_figure_kind kfe_i_figure_vip = {
+    .name = "vip",
+    .title = "Variable importance in projection",
+    .section = "Why",
+    .summary = "variable importance in projection (VIP) by column, largest first",
+    .needs = "a model of a linear method that knows its target, such as pls",
+    .draw = draw,
+    .what =
+        &(const explained_kind){
+            .tables = {"vip"},
+            .x = "column",
+            .y = "VIP",
+            .caption =
+                "Variable importance in projection: columns above 1 matter more than the average column.",
+            .is_sorted = 1},
+};
+
+const kfe_i_figure_kind kfe_i_figure_loadings = {
+    .name = "loadings",
+    .title = "Loadings",
+    .section = "Why",
+    .summary = "loadings P of a linear model by column, as bars or as a spectrum",
+    .needs = "a model of a linear method that keeps its loadings, such as pls or pca",
+    .draw = draw,
+    .what =
+        &(const explained_kind){
+            .tables = {"x-loadings"},
+            .x = "column",
+            .y = "loading P",
+            .caption =
+                "Loadings P: how each column, scaled as the model scales it, rises with a feature, so that X ≈ TPᵀ.",
+            .most_series = 4,
+            .is_by_column = 1},
+};
+
+const kfe_i_figure_kind kfe_i_figure_loading_weights = {
+    .name = "loading-weights",
+    .title = "Loading weights",
+    .section = "Why",
+    .summary = "weights W of a linear model by column, as bars or as a spectrum",
+    .needs = "a model of a linear method, such as pls, pca or oc",
+    .is_on_request = 1,
+    .draw = draw,
+    .what =
+        &(const explained_kind){
+            .tables = {"weights"},
+            .x = "column",
+            .y = "weight W",
+            .caption =
+                "Weights W: the rotations made orthonormal, one feature after the other. In PLS they show which "
+                "columns each feature takes from what the features before it left.",
+            .most_series = 4,
+            .is_by_column = 1},
+};
+
+const kfe_i_figure_kind kfe_i_figure_rotations = {
+    .name = "rotations",
+    .title = "Rotations",
+    .section = "Why",
+    .summary = "rotations R of a linear model by column, as bars or as a spectrum",
+    .needs = "a model of a linear method, such as pls, pca or oc",
+    .is_on_request = 1,
+    .draw = draw,
+    .what =
+        &(const explained_kind){
+            .tables = {"rotations"},
+            .x = "column",
+            .y = "rotation R",
+            .caption =
+                "Rotations R: how much each column, scaled as the model scales it, adds to a feature, so that T = XR.",
+            .most_series = 4,
+            .is_by_column = 1},
+};
+
+const kfe_i_figure_kind kfe_i_figure_variance = {
+    .name = "variance",
+    .title = "Explained variance",
+    .section = "How it was learned",
+    .summary = "shares of the variance of columns and targets that each feature explains",
+    .needs = "a model of a linear method, such as pls",
+    .draw = draw,
+    .what =
+        &(const explained_kind){
+            .tables = {"x-variance", "y-variance"},
+            .x = "feature",
+            .y = "share of the variance",
+            .caption =
+                "Shares of the variance of the training columns (x) and of the target (y) that each feature "
+                "explains."},
+};

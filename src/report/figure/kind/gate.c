@@ -9,21 +9,12 @@ static kfe_status add_columns(kfe_context *ctx, const kfe_model *model, const do
     kfe_status status = KFE_OK;
     int64_t count = model->local->part_count;
     char **names = NULL;
-    int32_t *codes = NULL;
-    double *means = NULL;
-    double *shares = NULL;
-    int column = 0;
 
     KFE_ALLOC_ZERO(ctx, names, count);
     KFE_TRY(kfe_i_name_kernels(ctx, model, names));
-    KFE_TRY(kfe_i_figure_words(out, "part", count, (const char *const *)names, &column, &codes));
-    KFE_TRY(kfe_i_figure_numbers(out, "mean share", &column, &means));
-    KFE_TRY(kfe_i_figure_numbers(out, "share of examples where it is largest", &column, &shares));
-    for (int64_t m = 0; m < count; m++) {
-        codes[m] = (int32_t)m;
-        means[m] = mean[m];
-        shares[m] = share[m];
-    }
+    KFE_TRY(kfe_i_figure_labels(out, "part", (const char *const *)names));
+    KFE_TRY(kfe_i_figure_copy(out, "mean share", mean));
+    KFE_TRY(kfe_i_figure_copy(out, "share of examples where it is largest", share));
 cleanup:
     for (int64_t m = 0; names && m < count; m++)
         kfe_i_free(ctx, names[m]);
@@ -42,7 +33,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
 
     if (!share || count != model->local->part_count || share_count != count)
         return KFE_OK;
-    kfe_i_figure_rows(out, count);
+    out->rows = count;
     KFE_TRY(add_columns(ctx, model, mean, share, out));
     KFE_TRY(kfe_i_figure_panel(out, NULL, "part (one per kernel and view)", "share"));
     kfe_i_axis_range(&out->panels[0].y, 0, 1.02);

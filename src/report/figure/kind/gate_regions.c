@@ -179,17 +179,16 @@ static kfe_status add_columns(const kfe_i_source *source, const regions *r, kfe_
 {
     kfe_status status = KFE_OK;
     char name[256];
-    int column = 0;
 
-    KFE_TRY(kfe_i_figure_numbers(out, "row", &column, &t->rows));
-    KFE_TRY(kfe_i_figure_words(out, "part", r->parts, (const char *const *)r->names, &column, &t->parts));
-    KFE_TRY(kfe_i_figure_numbers(out, "share", &column, &t->shares));
+    KFE_TRY(kfe_i_figure_numbers(out, "row", NULL, &t->rows));
+    KFE_TRY(kfe_i_figure_words(out, "part", r->parts, (const char *const *)r->names, NULL, &t->parts));
+    KFE_TRY(kfe_i_figure_numbers(out, "share", NULL, &t->shares));
     name_axis(r, 0, name, sizeof name);
     KFE_TRY(kfe_i_figure_numbers(out, name, &t->x, &t->places[0]));
     name_axis(r, 1, name, sizeof name);
     KFE_TRY(kfe_i_figure_numbers(out, name, &t->y, &t->places[1]));
     if (r->set->truth)
-        KFE_TRY(kfe_i_figure_words(out, "class", source->classes.count, source->classes.names, &column,
+        KFE_TRY(kfe_i_figure_words(out, "class", source->classes.count, source->classes.names, NULL,
                                    &t->classes));
 cleanup:
     return status;
@@ -322,7 +321,7 @@ static kfe_status fill(const kfe_i_source *source, const regions *r, kfe_i_figur
     table t = {0};
 
     KFE_TRY(find_winners(r, &winners));
-    kfe_i_figure_rows(out, r->set->sample_count + border_count(r) * BORDER_POINTS);
+    out->rows = r->set->sample_count + border_count(r) * BORDER_POINTS;
     KFE_TRY(add_columns(source, r, out, &t));
     KFE_TRY(kfe_i_figure_panel(out, NULL, out->columns[t.x - 1].name, out->columns[t.y - 1].name));
     KFE_TRY(add_examples(r, winners, out, &t));

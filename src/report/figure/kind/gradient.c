@@ -6,8 +6,6 @@
 #include "report/figure/kind/explained.h"
 #include "report/figure/kind/importance.h"
 
-enum { MOST_BARS = 40 };
-
 /* Columns by their derivatives, summed over outputs or features and divided by the sum over columns. */
 static kfe_status order_columns(kfe_context *ctx, const kfe_table *table, kfe_i_sorted **out)
 {
@@ -33,12 +31,11 @@ static kfe_status fill(kfe_context *ctx, const kfe_table *table, kfe_i_figure *o
     kfe_status status = KFE_OK;
     kfe_i_sorted *order = NULL;
     double *values = NULL;
-    int column = 0;
 
     KFE_TRY(order_columns(ctx, table, &order));
-    kfe_i_figure_rows(out, table->rows < MOST_BARS ? table->rows : MOST_BARS);
+    out->rows = table->rows < KFE_FIGURE_BARS ? table->rows : KFE_FIGURE_BARS;
     KFE_TRY(kfe_i_add_row_labels(ctx, table, order, out));
-    KFE_TRY(kfe_i_figure_numbers(out, "share of squared derivatives", &column, &values));
+    KFE_TRY(kfe_i_figure_numbers(out, "share of squared derivatives", NULL, &values));
     for (int64_t i = 0; i < out->rows; i++)
         values[i] = order[i].value;
 cleanup:
@@ -49,11 +46,11 @@ cleanup:
 static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_effort effort = kfe_i_effort_gradient(source);
+    kfe_i_effort effort;
     kfe_result *explanation = NULL;
     const kfe_table *table = NULL;
 
-    KFE_TRY(kfe_i_importance(ctx, source, "gradient", &effort, &explanation, &table));
+    KFE_TRY(kfe_i_importance(ctx, source, out->kind->name, &effort, &explanation, &table));
     if (!explanation)
         return KFE_OK;
     KFE_TRY(fill(ctx, table, out));

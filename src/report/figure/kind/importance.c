@@ -8,6 +8,8 @@
  */
 #include "report/figure/kind/importance.h"
 
+#include <string.h>
+
 #include "core/memory.h"
 #include "core/share.h"
 #include "model/linear.h"
@@ -35,13 +37,11 @@ static double affordable(const kfe_i_source *source)
 }
 
 /* Derivatives cost as many predictions as there are outputs. */
-kfe_i_effort kfe_i_effort_gradient(const kfe_i_source *source)
+static kfe_i_effort effort_of_gradient(const kfe_i_source *source)
 {
     kfe_i_effort effort = {.repeats = 1};
     const kfe_model *model = source->model;
 
-    if (!model || !explained_set(source))
-        return effort;
     double values = 1 + (double)(model->learner ? model->predictor.outputs : model->dim);
     double rows = affordable(source) / 3 / values;
     effort.rows = rows > MOST_ROWS ? MOST_ROWS : (int64_t)rows;
@@ -68,17 +68,14 @@ static kfe_i_effort effort_of(const kfe_i_source *source, int64_t count, double 
     return effort;
 }
 
-kfe_i_effort kfe_i_effort_permutation(const kfe_i_source *source)
+static kfe_i_effort find_effort(const kfe_i_source *source, const char *part)
 {
     if (!source->model || !explained_set(source))
         return (kfe_i_effort){0};
-    return effort_of(source, kfe_i_model_all_cols(source->model), affordable(source) / 2);
-}
-
-kfe_i_effort kfe_i_effort_views(const kfe_i_source *source)
-{
-    if (!source->model || !explained_set(source))
-        return (kfe_i_effort){0};
+    if (strcmp(part, "gradient") == 0)
+        return effort_of_gradient(source);
+    if (strcmp(part, "permutation") == 0)
+        return effort_of(source, kfe_i_model_all_cols(source->model), affordable(source) / 2);
     if (source->settings.refit && source->train.data && source->test.data) /* the user has the time */
         return (kfe_i_effort){
             .rows = kfe_i_least(source->test.rows, MOST_ROWS), .repeats = MOST_REPEATS, .refits = 1};
@@ -88,12 +85,13 @@ kfe_i_effort kfe_i_effort_views(const kfe_i_source *source)
 /* ---- explaining ---- */
 
 kfe_status kfe_i_importance(kfe_context *ctx, const kfe_i_source *source, const char *part,
-                            const kfe_i_effort *effort, kfe_result **out, const kfe_table **table)
+                            kfe_i_effort *effort, kfe_result **out, const kfe_table **table)
 {
     kfe_log_fn log = ctx->log;
     char options[128];
 
     *out = NULL;
+    *effort = find_effort(source, part);
     if (effort->rows < 2)
         return KFE_OK;
     kfe_i_snprintf(options, sizeof options, "parts=%s,rows=%lld,repeats=%lld,top=%lld", part,

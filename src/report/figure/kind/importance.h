@@ -11,14 +11,9 @@ typedef struct kfe_i_effort {
     int refits;                 /* views are also dropped, by fits on the training examples */
 } kfe_i_effort;
 
-/* What the derivatives, and the permutations of columns or views, may cost. rows 0: nothing is affordable. */
-kfe_i_effort kfe_i_effort_gradient(const kfe_i_source *source);
-kfe_i_effort kfe_i_effort_permutation(const kfe_i_source *source);
-kfe_i_effort kfe_i_effort_views(const kfe_i_source *source);
-
-/* The table of one part of an explanation of the examples that judge; *out is NULL if it does not apply. The caller frees
- * the explanation, which owns the table. */
+/* Explains the examples that judge by one part, "gradient", "permutation" or "views", with as much effort as a report affords. *out is NULL
+ * if the part does not apply or nothing is affordable. The caller frees the explanation, which owns the table. */
 kfe_status kfe_i_importance(kfe_context *ctx, const kfe_i_source *source, const char *part,
-                            const kfe_i_effort *effort, kfe_result **out, const kfe_table **table);
+                            kfe_i_effort *effort, kfe_result **out, const kfe_table **table);
 
 #endif

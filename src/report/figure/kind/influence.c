@@ -18,25 +18,20 @@ static void fill(const kfe_model *model, kfe_i_sorted *items)
     }
 }
 
-static kfe_status add_columns(const kfe_i_sorted *items, int64_t shown, kfe_i_figure *out)
+static kfe_status add_columns(const kfe_i_sorted *items, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     char names[MOST_SHOWN][24];
     const char *words[MOST_SHOWN];
-    int32_t *codes = NULL;
-    double *norms = NULL;
-    int column = 0;
+    double norms[MOST_SHOWN];
 
-    for (int64_t i = 0; i < shown; i++) {
+    for (int64_t i = 0; i < out->rows; i++) {
         kfe_i_snprintf(names[i], sizeof names[i], "%lld", (long long)items[i].index + 1);
         words[i] = names[i];
-    }
-    KFE_TRY(kfe_i_figure_words(out, "training row", shown, words, &column, &codes));
-    KFE_TRY(kfe_i_figure_numbers(out, "size of its coefficients", &column, &norms));
-    for (int64_t i = 0; i < shown; i++) {
-        codes[i] = (int32_t)i;
         norms[i] = items[i].value;
     }
+    KFE_TRY(kfe_i_figure_labels(out, "training row", words));
+    KFE_TRY(kfe_i_figure_copy(out, "size of its coefficients", norms));
 cleanup:
     return status;
 }
@@ -54,8 +49,8 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     KFE_ALLOC(ctx, items, model->rows);
     fill(model, items);
     kfe_i_sort_falling(items, model->rows);
-    kfe_i_figure_rows(out, shown);
-    KFE_TRY(add_columns(items, shown, out));
+    out->rows = shown;
+    KFE_TRY(add_columns(items, out));
     KFE_TRY(kfe_i_figure_panel(out, NULL, "training row", "size of its coefficients"));
     KFE_TRY(kfe_i_figure_series(out, NULL,
                                 (kfe_i_series){.mark = KFE_MARK_BARS, .count = shown, .x = 1, .y = 2}));

@@ -106,14 +106,13 @@ kfe_status kfe_i_methods_columns(const kfe_i_methods *methods, kfe_i_figure *out
     int32_t *codes = NULL;
     double *means = NULL;
     double *errors = NULL;
-    int column = 0;
 
     KFE_ALLOC(methods->ctx, labels, methods->count);
     for (int64_t i = 0; i < methods->count; i++)
         labels[i] = methods->items[i].label;
-    KFE_TRY(kfe_i_figure_words(out, "method", methods->count, labels, &column, &codes));
-    KFE_TRY(kfe_i_figure_numbers(out, methods->metric, &column, &means));
-    KFE_TRY(kfe_i_figure_numbers(out, "standard error", &column, &errors));
+    KFE_TRY(kfe_i_figure_words(out, "method", methods->count, labels, NULL, &codes));
+    KFE_TRY(kfe_i_figure_numbers(out, methods->metric, NULL, &means));
+    KFE_TRY(kfe_i_figure_numbers(out, "standard error", NULL, &errors));
     for (int64_t i = 0; i < out->rows; i++) {
         codes[i] = (int32_t)(i < methods->count ? i : 0);
         means[i] = i < methods->count ? methods->items[i].mean : NAN;

@@ -37,26 +37,15 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     kfe_status status = KFE_OK;
     const kfe_i_set *set = kfe_i_source_judged(source);
     const char *names[MOST_METRICS];
-    double found[MOST_METRICS];
-    double found_errors[MOST_METRICS];
-    int64_t count = 0;
-    int32_t *codes = NULL;
-    double *values = NULL;
-    double *errors = NULL;
-    int column = 0;
+    double values[MOST_METRICS];
+    double errors[MOST_METRICS];
 
     if (!set)
         return KFE_OK;
-    KFE_TRY(measure(ctx, &set->outcome, names, found, found_errors, &count));
-    kfe_i_figure_rows(out, count);
-    KFE_TRY(kfe_i_figure_words(out, "metric", count, names, &column, &codes));
-    KFE_TRY(kfe_i_figure_numbers(out, "value", &column, &values));
-    KFE_TRY(kfe_i_figure_numbers(out, "standard error", &column, &errors));
-    for (int64_t i = 0; i < count; i++) {
-        codes[i] = (int32_t)i;
-        values[i] = found[i];
-        errors[i] = found_errors[i];
-    }
+    KFE_TRY(measure(ctx, &set->outcome, names, values, errors, &out->rows));
+    KFE_TRY(kfe_i_figure_labels(out, "metric", names));
+    KFE_TRY(kfe_i_figure_copy(out, "value", values));
+    KFE_TRY(kfe_i_figure_copy(out, "standard error", errors));
     kfe_i_text_printf(&out->caption, "Predictions of %lld %s examples%s.", (long long)set->rows, set->name,
                       set->weights ? ", which count by their weights" : "");
 cleanup:

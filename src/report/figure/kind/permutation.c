@@ -6,8 +6,6 @@
 #include "report/figure/kind/explained.h"
 #include "report/figure/kind/importance.h"
 
-enum { MOST_BARS = 40 };
-
 /* Columns or views by their losses, largest first, with all values of the table. */
 static kfe_status fill(kfe_context *ctx, const kfe_table *table, kfe_i_figure *out)
 {
@@ -15,16 +13,15 @@ static kfe_status fill(kfe_context *ctx, const kfe_table *table, kfe_i_figure *o
     kfe_i_sorted *order = NULL;
     const kfe_column *from;
     double *values = NULL;
-    int column = 0;
 
     KFE_ALLOC(ctx, order, table->rows);
     for (int64_t i = 0; i < table->rows; i++)
         order[i] = (kfe_i_sorted){kfe_table_column(table, 1)->numbers[i], i};
     kfe_i_sort_falling(order, table->rows);
-    kfe_i_figure_rows(out, table->rows < MOST_BARS ? table->rows : MOST_BARS);
+    out->rows = table->rows < KFE_FIGURE_BARS ? table->rows : KFE_FIGURE_BARS;
     KFE_TRY(kfe_i_add_row_labels(ctx, table, order, out));
     for (int64_t c = 1; (from = kfe_table_column(table, c)); c++) {
-        KFE_TRY(kfe_i_figure_numbers(out, from->name, &column, &values));
+        KFE_TRY(kfe_i_figure_numbers(out, from->name, NULL, &values));
         for (int64_t i = 0; i < out->rows; i++)
             values[i] = from->numbers[order[i].index];
     }
@@ -53,14 +50,14 @@ cleanup:
     return status;
 }
 
-static kfe_status draw_losses(kfe_context *ctx, const kfe_i_source *source, const char *part,
-                              const kfe_i_effort *effort, kfe_i_figure *out)
+static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
+    kfe_i_effort effort;
     kfe_result *explanation = NULL;
     const kfe_table *table = NULL;
 
-    KFE_TRY(kfe_i_importance(ctx, source, part, effort, &explanation, &table));
+    KFE_TRY(kfe_i_importance(ctx, source, out->kind->name, &effort, &explanation, &table));
     if (!explanation)
         return KFE_OK;
     KFE_TRY(fill(ctx, table, out));
@@ -70,20 +67,20 @@ static kfe_status draw_losses(kfe_context *ctx, const kfe_i_source *source, cons
         &out->caption,
         "By how much %s gets worse when the values of a %s are exchanged among the examples: mean of "
         "%lld permutation%s of %lld of %lld examples%s.",
-        metric, kfe_table_column(table, 0)->name, (long long)effort->repeats, effort->repeats == 1 ? "" : "s",
-        (long long)effort->rows, (long long)rows,
-        effort->repeats > 1 ? "; bars of errors are one standard deviation" : "");
+        metric, kfe_table_column(table, 0)->name, (long long)effort.repeats, effort.repeats == 1 ? "" : "s",
+        (long long)effort.rows, (long long)rows,
+        effort.repeats > 1 ? "; bars of errors are one standard deviation" : "");
     KFE_TRY(kfe_i_figure_panel(out, NULL, kfe_table_column(table, 0)->name, "loss"));
     KFE_TRY(kfe_i_figure_series(out, table->cols > 3 ? "loss when permuted" : NULL,
                                 (kfe_i_series){.mark = KFE_MARK_BARS,
                                                .count = out->rows,
                                                .x = 1,
                                                .y = 2,
-                                               .spread = effort->repeats > 1 ? 3 : 0}));
+                                               .spread = effort.repeats > 1 ? 3 : 0}));
     KFE_TRY(add_shares_and_drops(table, out));
-    if (effort->top > 0)
+    if (effort.top > 0)
         kfe_i_text_printf(&out->caption, " Only the %lld columns with the largest derivatives were tried.",
-                          (long long)effort->top);
+                          (long long)effort.top);
     else if (out->rows < table->rows)
         kfe_i_text_printf(&out->caption, " The %lld largest of %lld.", (long long)out->rows,
                           (long long)table->rows);
@@ -92,27 +89,13 @@ cleanup:
     return status;
 }
 
-static kfe_status draw_columns(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
-{
-    kfe_i_effort effort = kfe_i_effort_permutation(source);
-
-    return draw_losses(ctx, source, "permutation", &effort, out);
-}
-
-static kfe_status draw_views(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
-{
-    kfe_i_effort effort = kfe_i_effort_views(source);
-
-    return draw_losses(ctx, source, "views", &effort, out);
-}
-
 const kfe_i_figure_kind kfe_i_figure_permutation = {
     .name = "permutation",
     .title = "Which columns predictions need",
     .section = "Why",
     .summary = "by how much predictions get worse when a column is permuted, largest first",
     .needs = "a model that predicts from columns, and at least two labelled rows of data",
-    .draw = draw_columns,
+    .draw = draw,
 };
 
 const kfe_i_figure_kind kfe_i_figure_views = {
@@ -124,5 +107,5 @@ const kfe_i_figure_kind kfe_i_figure_views = {
     .needs =
         "a model that predicts from several views, and at least two labelled rows of data; with refit also "
         "training data",
-    .draw = draw_views,
+    .draw = draw,
 };

@@ -1,31 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines over iterations or features from the records of a model; used by path.c and convergence.c. */
-#include "report/figure/kind/records.h"
-
+/*
+ * The figures `path` and `convergence`: records of a fit as lines over features or iterations, one panel for each record that the model
+ * has.
+ */
 #include <math.h>
 
 #include "core/memory.h"
+#include "report/figure/figure.h"
+
+/* A panel: one record, or two that belong together. */
+typedef struct record_panel {
+    const char *title;
+    const char *names[2]; /* the second may be NULL */
+} record_panel;
+
+typedef struct record_kind {
+    int by_feature; /* takes the records with one number per feature; else the others, by iteration */
+    const char *caption;
+    record_panel panels[8]; /* the last has no title */
+} record_kind;
 
 /* Fewer numbers than this do not make a curve. */
 enum { LEAST_NUMBERS = 2 };
 
-static const double *find(const kfe_model *model, kfe_i_record_axis axis, const char *name, int64_t *count)
+static const double *find(const kfe_model *model, int by_feature, const char *name, int64_t *count)
 {
     const double *values = name ? kfe_model_record(model, name, count) : NULL;
 
     if (!values || *count < LEAST_NUMBERS)
         return NULL;
-    return (*count == model->dim) == (axis == KFE_RECORD_FEATURES) ? values : NULL;
+    return (*count == model->dim) == by_feature ? values : NULL;
 }
 
-static int64_t longest(const kfe_model *model, kfe_i_record_axis axis, const kfe_i_record_panel *panels)
+static int64_t longest(const kfe_model *model, int by_feature, const record_panel *panels)
 {
     int64_t most = 0;
 
     for (; panels->title; panels++)
         for (int k = 0; k < 2; k++) {
             int64_t count = 0;
-            if (find(model, axis, panels->names[k], &count) && count > most)
+            if (find(model, by_feature, panels->names[k], &count) && count > most)
                 most = count;
         }
     return most;
@@ -50,7 +64,7 @@ cleanup:
     return status;
 }
 
-static kfe_status add_panel(const kfe_model *model, kfe_i_record_axis axis, const kfe_i_record_panel *panel,
+static kfe_status add_panel(const kfe_model *model, int by_feature, const record_panel *panel,
                             kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
@@ -58,12 +72,12 @@ static kfe_status add_panel(const kfe_model *model, kfe_i_record_axis axis, cons
 
     for (int k = 0; k < 2; k++) {
         int64_t count = 0;
-        const double *values = find(model, axis, panel->names[k], &count);
+        const double *values = find(model, by_feature, panel->names[k], &count);
         if (!values)
             continue;
         if (!opened)
-            KFE_TRY(kfe_i_figure_panel(out, panel->title,
-                                       axis == KFE_RECORD_FEATURES ? "number of features" : "iteration", ""));
+            KFE_TRY(
+                kfe_i_figure_panel(out, panel->title, by_feature ? "number of features" : "iteration", ""));
         opened = 1;
         KFE_TRY(add_record(out, panel->names[k], values, count));
     }
@@ -71,25 +85,57 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_draw_records(kfe_context *ctx, const kfe_i_source *source, kfe_i_record_axis axis,
-                              const kfe_i_record_panel *panels, kfe_i_figure *out)
+static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
+    const record_kind *kind = out->kind->what;
     double *steps = NULL;
-    int column = 0;
-    int64_t rows = source->model ? longest(source->model, axis, panels) : 0;
 
     (void)ctx;
-    if (rows == 0)
+    out->rows = source->model ? longest(source->model, kind->by_feature, kind->panels) : 0;
+    if (out->rows == 0)
         return KFE_OK;
-    kfe_i_figure_rows(out, rows);
-    KFE_TRY(
-        kfe_i_figure_numbers(out, axis == KFE_RECORD_FEATURES ? "features" : "iteration", &column, &steps));
-    for (int64_t i = 0; i < rows; i++)
+    kfe_i_text_puts(&out->caption, kind->caption);
+    KFE_TRY(kfe_i_figure_numbers(out, kind->by_feature ? "features" : "iteration", NULL, &steps));
+    for (int64_t i = 0; i < out->rows; i++)
         steps[i] = (double)i + 1;
-    for (; panels->title; panels++)
-        KFE_TRY(add_panel(source->model, axis, panels, out));
+    for (const record_panel *panel = kind->panels; panel->title; panel++)
+        KFE_TRY(add_panel(source->model, kind->by_feature, panel, out));
     out->across = out->panel_count > 1 ? 2 : 1;
 cleanup:
     return status;
 }
+
+const kfe_i_figure_kind kfe_i_figure_path = {
+    .name = "path",
+    .title = "Path over features",
+    .section = "How it was learned",
+    .summary = "alignment, covariance, loss or bound by number of features",
+    .needs = "a model whose method finds features one by one, such as pls, sma or kb",
+    .draw = draw,
+    .what = &(const record_kind){1,
+                                 "What each further feature adds, as recorded by the fit.",
+                                 {{"alignment with the target", {"alignment"}},
+                                  {"covariance with the target", {"covariance"}},
+                                  {"loss", {"loss", "losses"}},
+                                  {"bound and empirical error", {"bound", "empirical"}},
+                                  {"criterion", {"criterion", "scatter-ratios"}}}},
+};
+
+const kfe_i_figure_kind kfe_i_figure_convergence = {
+    .name = "convergence",
+    .title = "Convergence",
+    .section = "How it was learned",
+    .summary = "objective and bounds by iteration",
+    .needs = "a model of an iterative method, such as slmc, svm-joint, lmkl or skfe",
+    .draw = draw,
+    .what = &(const record_kind){0,
+                                 "How the fit converged.",
+                                 {{"objective", {"objective"}},
+                                  {"upper and lower bound", {"upper-bound", "lower-bound"}},
+                                  {"alignment", {"alignment"}},
+                                  {"radius-margin bound", {"radius-margin"}},
+                                  {"held-out error", {"held-out-error"}},
+                                  {"held-out margin", {"held-out-margin"}},
+                                  {"objective of each restart", {"restart-objectives"}}}},
+};

@@ -120,7 +120,6 @@ static kfe_status begin_table(kfe_context *ctx, const kfe_i_findings *f, int64_t
     kfe_i_text texts[MOST_PANELS] = {{0}};
     const char *names[MOST_PANELS] = {NULL};
     int64_t rows = 0;
-    int column = 0;
 
     for (int64_t k = 0; k < count; k++) {
         const int32_t *name = cells[k].finding->name;
@@ -131,11 +130,11 @@ static kfe_status begin_table(kfe_context *ctx, const kfe_i_findings *f, int64_t
         names[k] = texts[k].bytes;
         rows += cells[k].count;
     }
-    kfe_i_figure_rows(out, rows);
-    KFE_TRY(kfe_i_figure_words(out, "panel", count, names, &column, &t->cells));
-    KFE_TRY(kfe_i_figure_numbers(out, "class", &column, &t->classes));
-    KFE_TRY(kfe_i_figure_numbers(out, "feature 1", &column, &t->x));
-    KFE_TRY(kfe_i_figure_numbers(out, "feature 2", &column, &t->y));
+    out->rows = rows;
+    KFE_TRY(kfe_i_figure_words(out, "panel", count, names, NULL, &t->cells));
+    KFE_TRY(kfe_i_figure_numbers(out, "class", NULL, &t->classes));
+    KFE_TRY(kfe_i_figure_numbers(out, "feature 1", NULL, &t->x));
+    KFE_TRY(kfe_i_figure_numbers(out, "feature 2", NULL, &t->y));
 cleanup:
     for (int64_t k = 0; k < count; k++)
         kfe_i_text_free(&texts[k]);

@@ -54,10 +54,9 @@ static kfe_status add_names(const kfe_i_findings *f, kfe_i_figure *out)
     static const char *const titles[KFE_FINDING_NAMES] = {"row", "column", "metric"};
     kfe_status status = KFE_OK;
     int32_t *codes = NULL;
-    int column = 0;
 
     for (int k = 0; k < KFE_FINDING_NAMES; k++) {
-        KFE_TRY(kfe_i_figure_words(out, titles[k], f->name_count[k], f->names[k], &column, &codes));
+        KFE_TRY(kfe_i_figure_words(out, titles[k], f->name_count[k], f->names[k], NULL, &codes));
         for (int64_t i = 0; i < f->count; i++)
             codes[i] = f->items[i].name[k];
     }
@@ -109,7 +108,6 @@ static kfe_status add_remarks(kfe_context *ctx, const kfe_i_findings *f, kfe_i_f
     kfe_status status = KFE_OK;
     const char **words = NULL;
     int32_t *codes = NULL;
-    int column = 0;
 
     KFE_ALLOC(ctx, words, f->count);
     for (int k = 0; k < 2; k++) {
@@ -121,7 +119,7 @@ static kfe_status add_remarks(kfe_context *ctx, const kfe_i_findings *f, kfe_i_f
         }
         if (found == 0)
             continue;
-        KFE_TRY(kfe_i_figure_words(out, keys[k], f->count, words, &column, &codes));
+        KFE_TRY(kfe_i_figure_words(out, keys[k], f->count, words, NULL, &codes));
         for (int64_t i = 0; i < f->count; i++)
             codes[i] = words[i][0] ? (int32_t)i : -1;
     }
@@ -241,7 +239,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     if (f.count == 0)
         goto cleanup;
     qsort(f.items, (size_t)f.count, sizeof *f.items, f.over ? compare_curves : compare_tables);
-    kfe_i_figure_rows(out, f.count);
+    out->rows = f.count;
     KFE_TRY(add_names(&f, out));
     KFE_TRY(add_numbers(&f, out, columns));
     KFE_TRY(add_remarks(ctx, &f, out));

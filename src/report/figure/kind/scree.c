@@ -2,15 +2,15 @@
 /* The figure `scree`: eigenvalues, and their cumulative share. */
 #include "report/figure/figure.h"
 
-static kfe_status add_panels(kfe_i_figure *out, int number, int value, int share)
+static kfe_status add_panels(kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     int64_t rows = out->rows;
 
     out->across = 2;
     KFE_TRY(kfe_i_figure_panel(out, "eigenvalues", "feature", ""));
-    KFE_TRY(kfe_i_figure_series(
-        out, NULL, (kfe_i_series){.mark = KFE_MARK_BARS, .count = rows, .x = number, .y = value}));
+    KFE_TRY(
+        kfe_i_figure_series(out, NULL, (kfe_i_series){.mark = KFE_MARK_BARS, .count = rows, .x = 1, .y = 2}));
     KFE_TRY(kfe_i_figure_panel(out, "cumulative share of the eigenvalues kept", "number of features", ""));
     kfe_i_axis_range(&out->panels[1].y, 0, 1.02);
     KFE_TRY(kfe_i_figure_series(out, NULL,
@@ -18,8 +18,8 @@ static kfe_status add_panels(kfe_i_figure *out, int number, int value, int share
                                                .flags = rows <= 40 ? KFE_SERIES_DOTTED : 0,
                                                .panel = 1,
                                                .count = rows,
-                                               .x = number,
-                                               .y = share}));
+                                               .x = 1,
+                                               .y = 3}));
 cleanup:
     return status;
 }
@@ -30,17 +30,16 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     int64_t count = 0;
     const double *eigenvalues = source->model ? kfe_model_record(source->model, "eigenvalues", &count) : NULL;
     double *columns[3];
-    int numbers[3];
     double sum = 0;
     double part = 0;
 
     (void)ctx;
     if (!eigenvalues || count < 1)
         return KFE_OK;
-    kfe_i_figure_rows(out, count);
-    KFE_TRY(kfe_i_figure_numbers(out, "feature", &numbers[0], &columns[0]));
-    KFE_TRY(kfe_i_figure_numbers(out, "eigenvalue", &numbers[1], &columns[1]));
-    KFE_TRY(kfe_i_figure_numbers(out, "cumulative share", &numbers[2], &columns[2]));
+    out->rows = count;
+    KFE_TRY(kfe_i_figure_numbers(out, "feature", NULL, &columns[0]));
+    KFE_TRY(kfe_i_figure_numbers(out, "eigenvalue", NULL, &columns[1]));
+    KFE_TRY(kfe_i_figure_numbers(out, "cumulative share", NULL, &columns[2]));
     for (int64_t i = 0; i < count; i++)
         sum += eigenvalues[i] > 0 ? eigenvalues[i] : 0;
     for (int64_t i = 0; i < count; i++) {
@@ -49,7 +48,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
         columns[1][i] = eigenvalues[i];
         columns[2][i] = sum > 0 ? part / sum : 0;
     }
-    KFE_TRY(add_panels(out, numbers[0], numbers[1], numbers[2]));
+    KFE_TRY(add_panels(out));
     kfe_i_text_printf(
         &out->caption,
         "The sum of squares of the training examples along each feature: their variance times their "

@@ -8,14 +8,13 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     kfe_status status = KFE_OK;
     kfe_i_methods methods = {0};
     double *seconds = NULL;
-    int column = 0;
 
     KFE_TRY(kfe_i_methods_read(ctx, source, &methods));
     if (methods.count < 2)
         goto cleanup;
-    kfe_i_figure_rows(out, methods.count);
+    out->rows = methods.count;
     KFE_TRY(kfe_i_methods_columns(&methods, out));
-    KFE_TRY(kfe_i_figure_numbers(out, "seconds", &column, &seconds));
+    KFE_TRY(kfe_i_figure_numbers(out, "seconds", NULL, &seconds));
     KFE_TRY(kfe_i_figure_panel(out, NULL, "seconds of one fit", methods.metric));
     out->panels[0].x.log = 1;
     for (int64_t i = 0; i < methods.count; i++) {

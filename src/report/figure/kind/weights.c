@@ -8,25 +8,20 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     kfe_status status = KFE_OK;
     int64_t count = source->model ? source->model->kernels.count : 0;
     char **names = NULL;
-    int32_t *codes = NULL;
     double *weights = NULL;
-    int x = 0;
-    int y = 0;
 
     if (count < 2 || source->model->local) /* the parts of a localized model are weighed by its gate */
         return KFE_OK;
     KFE_ALLOC_ZERO(ctx, names, count);
     KFE_TRY(kfe_i_name_kernels(ctx, source->model, names));
-    kfe_i_figure_rows(out, count);
-    KFE_TRY(kfe_i_figure_words(out, "kernel", count, (const char *const *)names, &x, &codes));
-    KFE_TRY(kfe_i_figure_numbers(out, "weight", &y, &weights));
-    for (int64_t m = 0; m < count; m++) {
-        codes[m] = (int32_t)m;
+    out->rows = count;
+    KFE_TRY(kfe_i_figure_labels(out, "kernel", (const char *const *)names));
+    KFE_TRY(kfe_i_figure_numbers(out, "weight", NULL, &weights));
+    for (int64_t m = 0; m < count; m++)
         weights[m] = source->model->kernels.items[m].common.weight;
-    }
     KFE_TRY(kfe_i_figure_panel(out, NULL, "", "weight"));
     KFE_TRY(kfe_i_figure_series(out, NULL,
-                                (kfe_i_series){.mark = KFE_MARK_BARS, .count = count, .x = x, .y = y}));
+                                (kfe_i_series){.mark = KFE_MARK_BARS, .count = count, .x = 1, .y = 2}));
     kfe_i_text_puts(&out->caption, "Kernels that got no weight are not part of the model.");
 cleanup:
     for (int64_t m = 0; names && m < count; m++)
