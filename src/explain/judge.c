@@ -99,7 +99,7 @@ kfe_status kfe_i_judge(kfe_i_judging *j, double *out)
     if (target->task == KFE_TASK_CLASSES)
         KFE_TRY(kfe_i_judge_classes(j->ctx, j->model, &outputs, predictor->classes, j->truth, "", &judged));
     judged.outcome.weights = target->weights;
-    KFE_TRY(j->metric->value(j->ctx, &judged.outcome, out));
+    KFE_TRY(kfe_i_metric_measure(j->ctx, j->metric, &judged.outcome, out, NULL));
 cleanup:
     kfe_i_judged_free(j->ctx, &judged);
     return status;

@@ -38,7 +38,7 @@ typedef struct kfe_i_assessment {
     int nested;             /* the settings were compared on inner folds */
     int64_t *chosen;        /* setting of each outer split */
     double *values;         /* outer splits × metrics, of the setting chosen */
-    double *variances;      /* the same of what one row contributes, see kfe_i_metric_row_variance */
+    double *variances;      /* the same of what one row contributes, see kfe_i_metric_measure */
     kfe_i_extent extent;    /* of the outer splits */
     kfe_i_cells outer;      /* the settings that were fitted on the outer splits */
     kfe_i_cells inner;      /* all settings on the inner folds; empty unless nested */

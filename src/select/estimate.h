@@ -27,7 +27,7 @@ typedef struct kfe_i_extent {
 kfe_status kfe_i_extent_of(kfe_context *ctx, const kfe_i_splits *splits, kfe_i_extent *out);
 
 /* Of one metric: values[s * stride] on split s, NaN where it failed, and variances[s * stride], see
- * kfe_i_metric_row_variance. */
+ * kfe_i_metric_measure. */
 kfe_i_estimate kfe_i_estimate_over(const kfe_i_extent *extent, const double *values, const double *variances,
                                    int64_t stride);
 

@@ -416,11 +416,9 @@ static kfe_status measure_predictor(kfe_context *ctx, const kfe_i_fold *fold,
     outcome.one_vs_rest = kfe_i_predictor_is_one_vs_rest(predictor);
     outcome.truth_values = a.truth_values;
     outcome.predicted_values = outputs;
-    for (int64_t m = 0; m < trial->metric_count; m++) {
-        KFE_TRY(trial->metrics[m]->value(ctx, &outcome, &values[m]));
-        if (variances)
-            KFE_TRY(kfe_i_metric_row_variance(ctx, trial->metrics[m], &outcome, values[m], &variances[m]));
-    }
+    for (int64_t m = 0; m < trial->metric_count; m++)
+        KFE_TRY(kfe_i_metric_measure(ctx, trial->metrics[m], &outcome, &values[m],
+                                     variances ? &variances[m] : NULL));
 cleanup:
     free_answers(ctx, &a);
     kfe_i_free(ctx, outputs);

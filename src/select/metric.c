@@ -4,7 +4,7 @@
  *
  * With the confusion matrix C (C_gh: rows of class g predicted as h), its row sums t_g and column sums p_g:
  *
- *     accuracy            Σ C_gg / n
+ *     accuracy            Σ C_gg / n, the mean of what is right
  *     error               1 − accuracy
  *     balanced-accuracy   the mean of C_gg / t_g over the classes with t_g > 0
  *     f1                  the mean of 2C_gg / (t_g + p_g) over the classes with t_g + p_g > 0 (macro average)
@@ -95,31 +95,14 @@ cleanup:
     return status;
 }
 
-static double count_wrong(const kfe_i_outcome *outcome)
+static double is_right(const kfe_i_outcome *outcome, int64_t row)
 {
-    double wrong = 0;
-
-    for (int64_t i = 0; i < outcome->rows; i++)
-        wrong += outcome->truth[i] != outcome->predicted[i] ? kfe_i_outcome_weight(outcome, i) : 0;
-    return wrong;
+    return outcome->truth[row] == outcome->predicted[row];
 }
 
-static kfe_status accuracy(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+static double is_wrong(const kfe_i_outcome *outcome, int64_t row)
 {
-    double mass = kfe_i_outcome_mass(outcome);
-
-    (void)ctx;
-    *out = mass > 0 ? (mass - count_wrong(outcome)) / mass : UNDEFINED;
-    return KFE_OK;
-}
-
-static kfe_status error_rate(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
-{
-    double mass = kfe_i_outcome_mass(outcome);
-
-    (void)ctx;
-    *out = mass > 0 ? count_wrong(outcome) / mass : UNDEFINED;
-    return KFE_OK;
+    return !is_right(outcome, row);
 }
 
 /* Rows of one class, by weight: in the truth, in the predictions, in both. */
@@ -231,26 +214,21 @@ static kfe_status kappa(kfe_context *ctx, const kfe_i_outcome *outcome, double *
 
 /* ---- one class against the rest ---- */
 
-int kfe_i_outcome_accepts(const kfe_i_outcome *outcome, int64_t row, int64_t class_index)
+/* Whether a row is accepted as one of a class, each class against the rest. */
+static int accepts(const kfe_i_outcome *outcome, int64_t row, int64_t class_index)
 {
     if (outcome->scores && outcome->one_vs_rest)
         return outcome->scores[row * outcome->classes + class_index] > 0;
     return outcome->predicted[row] == class_index;
 }
 
-static kfe_status ovr_error(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+static double ovr_error(const kfe_i_outcome *outcome, int64_t row)
 {
-    double mass = kfe_i_outcome_mass(outcome);
     double wrong = 0;
 
-    (void)ctx;
-    for (int64_t i = 0; i < outcome->rows; i++)
-        for (int64_t g = 0; g < outcome->classes; g++)
-            wrong += kfe_i_outcome_accepts(outcome, i, g) != (outcome->truth[i] == g)
-                         ? kfe_i_outcome_weight(outcome, i)
-                         : 0;
-    *out = mass > 0 ? wrong / (mass * (double)outcome->classes) : UNDEFINED;
-    return KFE_OK;
+    for (int64_t g = 0; g < outcome->classes; g++)
+        wrong += accepts(outcome, row, g) != (outcome->truth[row] == g);
+    return wrong / (double)outcome->classes;
 }
 
 /* ---- rows in the order of their scores ---- */
@@ -356,31 +334,22 @@ static double deviation(const kfe_i_outcome *outcome, int64_t p)
     return outcome->predicted_values[p] - outcome->truth_values[p];
 }
 
-static kfe_status root_mean_square(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+static double squared_error(const kfe_i_outcome *outcome, int64_t row)
 {
-    int64_t count = outcome->rows * outcome->cols;
-    double mass = kfe_i_outcome_mass(outcome) * (double)outcome->cols;
     double sum = 0;
 
-    (void)ctx;
-    for (int64_t p = 0; p < count; p++)
-        sum +=
-            kfe_i_outcome_weight(outcome, p / outcome->cols) * deviation(outcome, p) * deviation(outcome, p);
-    *out = mass > 0 ? sqrt(sum / mass) : UNDEFINED;
-    return KFE_OK;
+    for (int64_t p = row * outcome->cols; p < (row + 1) * outcome->cols; p++)
+        sum += deviation(outcome, p) * deviation(outcome, p);
+    return sum / (double)outcome->cols;
 }
 
-static kfe_status mean_absolute(kfe_context *ctx, const kfe_i_outcome *outcome, double *out)
+static double absolute_error(const kfe_i_outcome *outcome, int64_t row)
 {
-    int64_t count = outcome->rows * outcome->cols;
-    double mass = kfe_i_outcome_mass(outcome) * (double)outcome->cols;
     double sum = 0;
 
-    (void)ctx;
-    for (int64_t p = 0; p < count; p++)
-        sum += kfe_i_outcome_weight(outcome, p / outcome->cols) * fabs(deviation(outcome, p));
-    *out = mass > 0 ? sum / mass : UNDEFINED;
-    return KFE_OK;
+    for (int64_t p = row * outcome->cols; p < (row + 1) * outcome->cols; p++)
+        sum += fabs(deviation(outcome, p));
+    return sum / (double)outcome->cols;
 }
 
 /* Compares the values themselves: the rounded mean of equal values may differ from them, and Σ(y − ȳ)² is then small
@@ -441,53 +410,50 @@ static kfe_status determination(kfe_context *ctx, const kfe_i_outcome *outcome, 
     .larger_is_better = (larger)
 
 static const kfe_i_metric metrics[] = {
-    {METRIC("accuracy", "share of rows whose class is predicted correctly", KFE_TASK_CLASSES, 1), 0, accuracy,
-     .influence = kfe_i_accuracy_influence},
-    {METRIC("error", "share of rows whose class is predicted wrongly", KFE_TASK_CLASSES, 0), 0, error_rate,
-     .influence = kfe_i_error_influence},
+    {METRIC("accuracy", "share of rows whose class is predicted correctly", KFE_TASK_CLASSES, 1),
+     .loss = is_right},
+    {METRIC("error", "share of rows whose class is predicted wrongly", KFE_TASK_CLASSES, 0),
+     .loss = is_wrong},
     {METRIC("balanced-accuracy",
             "share of the rows of a class that are predicted correctly, averaged over classes",
             KFE_TASK_CLASSES, 1),
-     0, balanced_accuracy, .influence = kfe_i_balanced_influence},
-    {METRIC("f1", "harmonic mean of precision and recall, averaged over classes", KFE_TASK_CLASSES, 1), 0,
-     macro_f1, .on_request = 0},
+     .value = balanced_accuracy, .influence = kfe_i_balanced_influence},
+    {METRIC("f1", "harmonic mean of precision and recall, averaged over classes", KFE_TASK_CLASSES, 1),
+     .value = macro_f1},
     {METRIC(
          "ovr-error",
          "error of one class against the rest, by the sign of its decision value, averaged over classes; with "
          "one decision for all classes, 2·error/classes",
          KFE_TASK_CLASSES, 0),
-     0, ovr_error, .influence = kfe_i_ovr_error_influence},
+     .loss = ovr_error},
     {METRIC("auc", "area under the ROC curve; with more than two classes, the mean of one against the rest",
             KFE_TASK_CLASSES, 1),
-     1, auc, .on_request = 0},
+     .value = auc, .needs_scores = 1},
     {METRIC(
          "average-precision",
          "area under the precision-recall curve; with more than two classes, the mean of one against the rest",
          KFE_TASK_CLASSES, 1),
-     1, average_precision, .on_request = 0},
+     .value = average_precision, .needs_scores = 1},
     {METRIC("mcc", "Matthews correlation of true and predicted classes: 1 all right, 0 by chance",
             KFE_TASK_CLASSES, 1),
-     0, matthews, .on_request = 1},
+     .value = matthews, .on_request = 1},
     {METRIC("kappa", "Cohen's kappa: agreement of true and predicted classes beyond chance", KFE_TASK_CLASSES,
             1),
-     0, kappa, .on_request = 1},
+     .value = kappa, .on_request = 1},
     {METRIC(
          "log-loss",
          "mean of -log(probability of the true class); for a model without calibration, the probabilities are "
          "the softmax of its scores",
          KFE_TASK_CLASSES, 0),
-     1, kfe_i_metric_log_loss, .on_request = 1, .needs_probabilities = 1,
-     .influence = kfe_i_log_loss_influence},
+     .loss = kfe_i_log_loss, .needs_scores = 1, .on_request = 1, .needs_probabilities = 1},
     {METRIC(
          "brier",
          "mean squared error of the probabilities, summed over classes (with two classes: the error of one)",
          KFE_TASK_CLASSES, 0),
-     1, kfe_i_metric_brier, .on_request = 1, .needs_probabilities = 1, .influence = kfe_i_brier_influence},
-    {METRIC("rmse", "root of the mean squared error", KFE_TASK_REAL, 0), 0, root_mean_square,
-     .influence = kfe_i_rmse_influence},
-    {METRIC("mae", "mean absolute error", KFE_TASK_REAL, 0), 0, mean_absolute,
-     .influence = kfe_i_mae_influence},
-    {METRIC("r2", "coefficient of determination", KFE_TASK_REAL, 1), 0, determination,
+     .loss = kfe_i_brier_loss, .needs_scores = 1, .on_request = 1, .needs_probabilities = 1},
+    {METRIC("rmse", "root of the mean squared error", KFE_TASK_REAL, 0), .loss = squared_error, .is_root = 1},
+    {METRIC("mae", "mean absolute error", KFE_TASK_REAL, 0), .loss = absolute_error},
+    {METRIC("r2", "coefficient of determination", KFE_TASK_REAL, 1), .value = determination,
      .influence = kfe_i_r2_influence},
 };
 

@@ -34,42 +34,33 @@ typedef struct kfe_i_metric {
     KFE_I_ENTRY(better); /* "larger is better" or "smaller is better" */
     kfe_task task;       /* which targets it is for */
     int larger_is_better;
-    int needs_scores;
-    /* NaN: not defined (one class in the truth, no variation). */
+    /* Either the metric is the mean over rows of this number, or (is_root) the root of the mean, */
+    double (*loss)(const kfe_i_outcome *outcome, int64_t row);
+    int is_root;
+    /* or this computes it. NaN: not defined (one class in the truth, no variation). */
     kfe_status (*value)(kfe_context *ctx, const kfe_i_outcome *outcome, double *out);
+    /* With `value`: psi[i] = derivative of the value by the share of row i (metric_variance.c); NULL: not known. */
+    kfe_status (*influence)(kfe_context *ctx, const kfe_i_outcome *outcome, double *psi);
+    int needs_scores;
     int on_request; /* kfe_evaluate measures it only if asked, or if probabilities are what the model gives */
     int needs_probabilities; /* uses the probabilities of a calibrated model */
-    /* psi[i] = derivative of the value by the share of row i (metric_variance.c); NULL: not known */
-    kfe_status (*influence)(kfe_context *ctx, const kfe_i_outcome *outcome, double value, double *psi);
 } kfe_i_metric;
 
-/* Whether a row is accepted as one of a class, each class against the rest. */
-int kfe_i_outcome_accepts(const kfe_i_outcome *outcome, int64_t row, int64_t class_index);
+/* The value of a metric, NaN: not defined, and, unless `variance` is NULL, the variance of what one row contributes to the value:
+ * sqrt(variance/rows) is the standard error of the value on a sample of rows. NaN: not known. */
+kfe_status kfe_i_metric_measure(kfe_context *ctx, const kfe_i_metric *metric, const kfe_i_outcome *outcome,
+                                double *value, double *variance);
 
 /* metric_variance.c */
-kfe_status kfe_i_accuracy_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value,
-                                    double *psi);
-kfe_status kfe_i_error_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value, double *psi);
-kfe_status kfe_i_ovr_error_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value,
-                                     double *psi);
-kfe_status kfe_i_balanced_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value,
-                                    double *psi);
-kfe_status kfe_i_rmse_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value, double *psi);
-kfe_status kfe_i_mae_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value, double *psi);
-kfe_status kfe_i_r2_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value, double *psi);
-/* Variance of what one row contributes to the value: sqrt(variance/rows) is the standard error of the value on a sample of
- * rows. NaN: not known for this metric. */
-kfe_status kfe_i_metric_row_variance(kfe_context *ctx, const kfe_i_metric *metric,
-                                     const kfe_i_outcome *outcome, double value, double *out);
+kfe_status kfe_i_balanced_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double *psi);
+kfe_status kfe_i_r2_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double *psi);
 
 /* metric_probability.c */
 /* out (rows × classes) = the probabilities that log-loss and brier judge. */
 kfe_status kfe_i_outcome_probabilities(kfe_context *ctx, const kfe_i_outcome *outcome, double *out);
-kfe_status kfe_i_metric_log_loss(kfe_context *ctx, const kfe_i_outcome *outcome, double *out);
-kfe_status kfe_i_metric_brier(kfe_context *ctx, const kfe_i_outcome *outcome, double *out);
-kfe_status kfe_i_log_loss_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value,
-                                    double *psi);
-kfe_status kfe_i_brier_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value, double *psi);
+/* With the probabilities of the outcome. */
+double kfe_i_log_loss(const kfe_i_outcome *outcome, int64_t row);
+double kfe_i_brier_loss(const kfe_i_outcome *outcome, int64_t row);
 
 /* NULL past the end. */
 const kfe_i_metric *kfe_i_metric_at(int index);

@@ -108,7 +108,7 @@ kfe_status kfe_metric_compute(kfe_context *ctx, const char *metric, const kfe_ju
                                           : check_outcome(ctx, found, &outcome));
     if (outcome.weights)
         KFE_TRY(kfe_i_weights_check(ctx, outcome.rows, outcome.weights));
-    KFE_TRY(found->value(ctx, &outcome, out));
+    KFE_TRY(kfe_i_metric_measure(ctx, found, &outcome, out, NULL));
 cleanup:
     return status;
 }

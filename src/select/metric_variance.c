@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The variance of what one row contributes to a metric, so that √(variance/rows) is the standard error of the metric on a
- * sample of rows (the delta method). Called where predictions are measured; used by the reports through estimate.c. With ψ_i
+ * Measures a metric, and the variance of what one row contributes to it, so that √(variance/rows) is the standard error of the metric
+ * on a sample of rows (the delta method). Called where predictions are measured; used by the reports through estimate.c. With ψ_i
  * the derivative of the metric by the share of row i and weights w_i,
  *
  *     variance = n Σ w_i² ψ_i² / (Σ w_i)²
@@ -17,41 +17,7 @@
 #include "core/memory.h"
 #include "select/metric.h"
 
-static void subtract(const kfe_i_outcome *outcome, double value, double *psi)
-{
-    for (int64_t i = 0; i < outcome->rows; i++)
-        psi[i] -= value;
-}
-
-kfe_status kfe_i_accuracy_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value, double *psi)
-{
-    (void)ctx;
-    for (int64_t i = 0; i < outcome->rows; i++)
-        psi[i] = outcome->truth[i] == outcome->predicted[i];
-    subtract(outcome, value, psi);
-    return KFE_OK;
-}
-
-kfe_status kfe_i_error_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value, double *psi)
-{
-    return kfe_i_accuracy_influence(ctx, outcome, 1 - value, psi); /* the sign does not matter */
-}
-
-kfe_status kfe_i_ovr_error_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value,
-                                     double *psi)
-{
-    (void)ctx;
-    for (int64_t i = 0; i < outcome->rows; i++) {
-        double wrong = 0;
-        for (int64_t g = 0; g < outcome->classes; g++)
-            wrong += kfe_i_outcome_accepts(outcome, i, g) != (outcome->truth[i] == g);
-        psi[i] = wrong / (double)outcome->classes;
-    }
-    subtract(outcome, value, psi);
-    return KFE_OK;
-}
-
-kfe_status kfe_i_balanced_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value, double *psi)
+kfe_status kfe_i_balanced_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double *psi)
 {
     kfe_status status = KFE_OK;
     double mass = kfe_i_outcome_mass(outcome);
@@ -59,7 +25,6 @@ kfe_status kfe_i_balanced_influence(kfe_context *ctx, const kfe_i_outcome *outco
     double *right = NULL;
     double classes = 0;
 
-    (void)value;
     KFE_ALLOC_ZERO(ctx, all, outcome->classes);
     KFE_ALLOC_ZERO(ctx, right, outcome->classes);
     for (int64_t i = 0; i < outcome->rows; i++) {
@@ -88,30 +53,6 @@ static double deviation(const kfe_i_outcome *outcome, int64_t row, int64_t col)
     return outcome->predicted_values[place] - outcome->truth_values[place];
 }
 
-kfe_status kfe_i_rmse_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value, double *psi)
-{
-    (void)ctx;
-    for (int64_t i = 0; i < outcome->rows; i++) {
-        psi[i] = 0;
-        for (int64_t j = 0; j < outcome->cols; j++) {
-            double relative = value > 0 ? deviation(outcome, i, j) / value : 0;
-            psi[i] += (relative * relative - 1) * value / (2 * (double)outcome->cols);
-        }
-    }
-    return KFE_OK;
-}
-
-kfe_status kfe_i_mae_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value, double *psi)
-{
-    (void)ctx;
-    memset(psi, 0, (size_t)outcome->rows * sizeof *psi);
-    for (int64_t i = 0; i < outcome->rows; i++)
-        for (int64_t j = 0; j < outcome->cols; j++)
-            psi[i] += fabs(deviation(outcome, i, j)) / (double)outcome->cols;
-    subtract(outcome, value, psi);
-    return KFE_OK;
-}
-
 /* Adds the part of one column. */
 static void add_r2_influence(const kfe_i_outcome *outcome, int64_t col, double *psi)
 {
@@ -136,10 +77,9 @@ static void add_r2_influence(const kfe_i_outcome *outcome, int64_t col, double *
     }
 }
 
-kfe_status kfe_i_r2_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double value, double *psi)
+kfe_status kfe_i_r2_influence(kfe_context *ctx, const kfe_i_outcome *outcome, double *psi)
 {
     (void)ctx;
-    (void)value;
     memset(psi, 0, (size_t)outcome->rows * sizeof *psi);
     for (int64_t j = 0; j < outcome->cols; j++)
         add_r2_influence(outcome, j, psi);
@@ -148,25 +88,66 @@ kfe_status kfe_i_r2_influence(kfe_context *ctx, const kfe_i_outcome *outcome, do
 
 /* ---- all metrics ---- */
 
-kfe_status kfe_i_metric_row_variance(kfe_context *ctx, const kfe_i_metric *metric,
-                                     const kfe_i_outcome *outcome, double value, double *out)
+/* losses[rows] becomes their influence on the value. */
+static void find_mean(const kfe_i_metric *metric, const kfe_i_outcome *outcome, double *losses, double *value)
 {
-    kfe_status status = KFE_OK;
     double mass = kfe_i_outcome_mass(outcome);
     double sum = 0;
-    double *psi = NULL;
 
-    *out = NAN;
-    if (!metric->influence || isnan(value))
-        return KFE_OK;
-    KFE_ALLOC(ctx, psi, outcome->rows);
-    KFE_TRY(metric->influence(ctx, outcome, value, psi));
+    for (int64_t i = 0; i < outcome->rows; i++) {
+        losses[i] = metric->loss(outcome, i);
+        sum += kfe_i_outcome_weight(outcome, i) * losses[i];
+    }
+    double mean = mass > 0 ? sum / mass : (double)NAN;
+    *value = metric->is_root ? sqrt(mean) : mean;
+    for (int64_t i = 0; i < outcome->rows; i++) {
+        losses[i] -= mean;
+        if (metric->is_root)
+            losses[i] = *value > 0 ? losses[i] / (2 * *value) : 0;
+    }
+}
+
+static double variance_of(const kfe_i_outcome *outcome, const double *psi)
+{
+    double mass = kfe_i_outcome_mass(outcome);
+    double sum = 0;
+
     for (int64_t i = 0; i < outcome->rows; i++) {
         double share = kfe_i_outcome_weight(outcome, i) / mass;
         sum += share * share * psi[i] * psi[i];
     }
-    *out = (double)outcome->rows * sum;
+    return (double)outcome->rows * sum;
+}
+
+kfe_status kfe_i_metric_measure(kfe_context *ctx, const kfe_i_metric *metric, const kfe_i_outcome *outcome,
+                                double *value, double *variance)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_outcome judged = *outcome;
+    int knows = metric->loss || (variance && metric->influence);
+    double *probabilities = NULL;
+    double *psi = NULL;
+
+    if (variance)
+        *variance = NAN;
+    if (metric->needs_probabilities && !judged.probabilities) {
+        KFE_ALLOC(ctx, probabilities, outcome->rows * outcome->classes);
+        KFE_TRY(kfe_i_outcome_probabilities(ctx, outcome, probabilities));
+        judged.probabilities = probabilities;
+    }
+    if (knows)
+        KFE_ALLOC(ctx, psi, outcome->rows);
+    if (metric->loss)
+        find_mean(metric, &judged, psi, value);
+    else
+        KFE_TRY(metric->value(ctx, &judged, value));
+    if (!variance || !knows || isnan(*value))
+        goto cleanup;
+    if (!metric->loss)
+        KFE_TRY(metric->influence(ctx, &judged, psi));
+    *variance = variance_of(&judged, psi);
 cleanup:
+    kfe_i_free(ctx, probabilities);
     kfe_i_free(ctx, psi);
     return status;
 }

@@ -273,8 +273,7 @@ static kfe_status put_metrics(const evaluating *job)
     double errors[KFE_MOST_METRICS];
 
     for (int64_t m = 0; m < job->metric_count; m++) {
-        KFE_TRY(job->metrics[m]->value(job->ctx, outcome, &values[m]));
-        KFE_TRY(kfe_i_metric_row_variance(job->ctx, job->metrics[m], outcome, values[m], &errors[m]));
+        KFE_TRY(kfe_i_metric_measure(job->ctx, job->metrics[m], outcome, &values[m], &errors[m]));
         errors[m] = sqrt(errors[m] / (double)outcome->rows);
     }
     kfe_i_put_count(kfe_i_result_facts(job->result), NULL, "rows", outcome->rows);

@@ -58,7 +58,7 @@ typedef struct kfe_i_entry {
     int widened;
     kfe_i_grid grid;
     double *values;       /* settings × searchers × folds of the first metric; NaN: not measured */
-    double *variances;    /* the same of what one row contributes, see kfe_i_metric_row_variance */
+    double *variances;    /* the same of what one row contributes, see kfe_i_metric_measure */
     unsigned char *alive; /* settings × searchers: still in the race */
     double seconds;
     int64_t fits;

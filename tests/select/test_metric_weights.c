@@ -69,7 +69,7 @@ static double value_of(kfe_context *ctx, const kfe_i_metric *metric, const rows 
                              .predicted_values = r->predicted_values,
                              .weights = weights};
 
-    assert_ok(ctx, metric->value(ctx, &outcome, &value));
+    assert_ok(ctx, kfe_i_metric_measure(ctx, metric, &outcome, &value, NULL));
     return value;
 }
 

@@ -18,9 +18,7 @@ static kfe_status measure(kfe_context *ctx, const kfe_i_outcome *outcome, const 
         double variance = NAN;
         if (metric->task != outcome->task)
             continue;
-        kfe_status status = metric->value(ctx, outcome, &value);
-        if (status == KFE_OK)
-            status = kfe_i_metric_row_variance(ctx, metric, outcome, value, &variance);
+        kfe_status status = kfe_i_metric_measure(ctx, metric, outcome, &value, &variance);
         if (kfe_i_is_lack(status) || status == KFE_ECANCEL)
             return status;
         if (status != KFE_OK || isnan(value)) /* not defined for these predictions */
