@@ -78,15 +78,30 @@ int64_t kfe_i_rng_below(kfe_i_rng *rng, int64_t bound)
     return (int64_t)(bits % range);
 }
 
-void kfe_i_rng_choose(kfe_i_rng *rng, int64_t total, int64_t count, int64_t *index)
+static void swap(int64_t *items, int64_t i, int64_t j)
+{
+    int64_t swapped = items[i];
+
+    items[i] = items[j];
+    items[j] = swapped;
+}
+
+void kfe_i_rng_draw(kfe_i_rng *rng, int64_t *items, int64_t total, int64_t count)
 {
     assert(count >= 0 && count <= total);
+    for (int64_t i = 0; i < count; i++)
+        swap(items, i, i + kfe_i_rng_below(rng, total - i));
+}
+
+void kfe_i_rng_choose(kfe_i_rng *rng, int64_t total, int64_t count, int64_t *index)
+{
     for (int64_t i = 0; i < total; i++)
         index[i] = i;
-    for (int64_t i = 0; i < count; i++) {
-        int64_t j = i + kfe_i_rng_below(rng, total - i);
-        int64_t swapped = index[i];
-        index[i] = index[j];
-        index[j] = swapped;
-    }
+    kfe_i_rng_draw(rng, index, total, count);
+}
+
+void kfe_i_rng_shuffle(kfe_i_rng *rng, int64_t *items, int64_t count)
+{
+    for (int64_t i = count - 1; i > 0; i--)
+        swap(items, i, kfe_i_rng_below(rng, i + 1));
 }

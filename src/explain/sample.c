@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A random sample of the examples of an explanation that have a weight above zero, as tables that may be changed; permutation.c, views.c and
  * gradient.c use it. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/memory.h"
 #include "core/rng.h"
+#include "core/sort.h"
 #include "explain/explain.h"
-
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a;
-    int64_t y = *(const int64_t *)b;
-
-    return x < y ? -1 : x > y;
-}
 
 kfe_status kfe_i_sample_rows(const kfe_i_explaining *job, int64_t **rows, int64_t *count)
 {
@@ -35,7 +25,7 @@ kfe_status kfe_i_sample_rows(const kfe_i_explaining *job, int64_t **rows, int64_
     kfe_i_rng_init(&rng, job->ctx->seed, KFE_STREAM_SAMPLE);
     KFE_ALLOC(job->ctx, drawn, all);
     kfe_i_rng_choose(&rng, all, *count, drawn);
-    qsort(drawn, (size_t)*count, sizeof *drawn, by_number);
+    kfe_i_sort_rows(drawn, *count);
     for (int64_t k = 0; k < *count; k++) /* drawn[k] is at least k */
         (*rows)[k] = (*rows)[drawn[k]];
 cleanup:

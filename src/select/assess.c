@@ -188,18 +188,12 @@ cleanup:
 static kfe_status validation_split(kfe_context *ctx, const kfe_i_split *outer, kfe_i_splits *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_split *split = NULL;
 
     *out = (kfe_i_splits){.ctx = ctx};
-    KFE_GROW(ctx, out->items, out->capacity, 1);
-    split = &out->items[out->count++];
-    *split = (kfe_i_split){.repeat = outer->repeat, .fold = outer->fold};
-    KFE_ALLOC(ctx, split->train, outer->train_count);
-    KFE_ALLOC(ctx, split->test, outer->validation_count);
-    split->train_count = outer->train_count;
-    split->test_count = outer->validation_count;
-    memcpy(split->train, outer->train, (size_t)outer->train_count * sizeof *split->train);
-    memcpy(split->test, outer->validation, (size_t)outer->validation_count * sizeof *split->test);
+    KFE_TRY(
+        kfe_i_splits_add(out, outer->train, outer->train_count, outer->validation, outer->validation_count));
+    out->items[0].repeat = outer->repeat;
+    out->items[0].fold = outer->fold;
 cleanup:
     return status;
 }

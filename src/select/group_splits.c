@@ -9,11 +9,11 @@
  * Leave-group-out: one split for each group, in the order of their numbers.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "core/rng.h"
+#include "core/sort.h"
 #include "select/splits.h"
 
 typedef struct grouping {
@@ -23,32 +23,23 @@ typedef struct grouping {
     int64_t groups, *group_of; /* group of each position */
     int64_t *names;            /* the user's number of each group, increasing */
     int64_t classes;
-    double *members; /* groups × classes */
-    double *totals;  /* classes */
-    int64_t *order;  /* groups, as they are dealt */
-    int64_t *part;   /* of each group */
+    double *members;  /* groups × classes */
+    double *totals;   /* classes */
+    int64_t *order;   /* groups, as they are dealt */
+    int64_t *part;    /* of each group */
+    int64_t *part_of; /* of each position */
 } grouping;
-
-static int compare_numbers(const void *a, const void *b)
-{
-    int64_t first = *(const int64_t *)a;
-    int64_t second = *(const int64_t *)b;
-    return (first > second) - (first < second);
-}
 
 static void name_groups(grouping *g, const kfe_i_split_rows *from)
 {
     for (int64_t i = 0; i < g->count; i++)
         g->names[i] = from->groups[g->rows[i]];
-    qsort(g->names, (size_t)g->count, sizeof *g->names, compare_numbers);
+    kfe_i_sort_rows(g->names, g->count);
     for (int64_t i = 0; i < g->count; i++)
         if (g->groups == 0 || g->names[i] != g->names[g->groups - 1])
             g->names[g->groups++] = g->names[i];
-    for (int64_t i = 0; i < g->count; i++) {
-        const int64_t *found = bsearch(&from->groups[g->rows[i]], g->names, (size_t)g->groups,
-                                       sizeof *g->names, compare_numbers);
-        g->group_of[i] = found - g->names;
-    }
+    for (int64_t i = 0; i < g->count; i++)
+        g->group_of[i] = kfe_i_find_row(g->names, g->groups, from->groups[g->rows[i]]);
 }
 
 static void count_members(grouping *g, const kfe_i_target *target)
@@ -72,9 +63,10 @@ static kfe_status begin(grouping *g, const kfe_i_split_rows *from)
     KFE_ALLOC(g->ctx, g->rows, g->count);
     KFE_ALLOC(g->ctx, g->names, g->count);
     KFE_ALLOC(g->ctx, g->group_of, g->count);
+    KFE_ALLOC(g->ctx, g->part_of, g->count);
     for (int64_t i = 0; i < g->count; i++)
         g->rows[i] = from->subset ? from->subset[i] : i;
-    qsort(g->rows, (size_t)g->count, sizeof *g->rows, compare_numbers);
+    kfe_i_sort_rows(g->rows, g->count);
     name_groups(g, from);
     KFE_ALLOC_ZERO(g->ctx, g->members, g->groups * g->classes);
     KFE_ALLOC_ZERO(g->ctx, g->totals, g->classes);
@@ -94,6 +86,7 @@ static void end(grouping *g)
     kfe_i_free(g->ctx, g->totals);
     kfe_i_free(g->ctx, g->order);
     kfe_i_free(g->ctx, g->part);
+    kfe_i_free(g->ctx, g->part_of);
 }
 
 static double size_of(const grouping *g, int64_t group)
@@ -109,12 +102,7 @@ static void shuffle(grouping *g, kfe_i_rng *rng)
 {
     for (int64_t i = 0; i < g->groups; i++)
         g->order[i] = i;
-    for (int64_t i = g->groups - 1; i > 0; i--) {
-        int64_t j = kfe_i_rng_below(rng, i + 1);
-        int64_t swapped = g->order[i];
-        g->order[i] = g->order[j];
-        g->order[j] = swapped;
-    }
+    kfe_i_rng_shuffle(rng, g->order, g->groups);
 }
 
 /* Insertion sort keeps the random order of groups of one size. */
@@ -132,24 +120,11 @@ static void largest_first(grouping *g)
 /* Groups of `test_part` are for testing, all others for training. */
 static kfe_status add(const grouping *g, int64_t repeat, int64_t fold, int64_t test_part, kfe_i_splits *out)
 {
-    kfe_status status = KFE_OK;
-    kfe_i_split *split = NULL;
-    int64_t tests = 0;
+    const kfe_i_parts parts = {g->count, g->rows, g->part_of};
 
     for (int64_t i = 0; i < g->count; i++)
-        tests += g->part[g->group_of[i]] == test_part;
-    KFE_GROW(g->ctx, out->items, out->capacity, out->count + 1);
-    split = &out->items[out->count++];
-    *split = (kfe_i_split){.repeat = repeat, .fold = fold};
-    KFE_ALLOC(g->ctx, split->train, g->count - tests);
-    KFE_ALLOC(g->ctx, split->test, tests);
-    for (int64_t i = 0; i < g->count; i++)
-        if (g->part[g->group_of[i]] == test_part)
-            split->test[split->test_count++] = g->rows[i];
-        else
-            split->train[split->train_count++] = g->rows[i];
-cleanup:
-    return status;
+        g->part_of[i] = g->part[g->group_of[i]];
+    return kfe_i_splits_add_part(out, &parts, test_part, repeat, fold);
 }
 
 /* How much the sum of squared shares grows if the group joins the fold. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/sort.h"
 #include "data/rows/distinct.h"
 #include "linalg/linalg.h"
 #include "model/landmarks.h"
@@ -121,22 +122,6 @@ cleanup:
     return status;
 }
 
-static int contains(const int64_t *rows, int64_t count, int64_t row)
-{
-    int64_t low = 0;
-
-    while (low < count) {
-        int64_t middle = low + (count - low) / 2;
-        if (rows[middle] == row)
-            return 1;
-        if (rows[middle] < row)
-            low = middle + 1;
-        else
-            count = middle;
-    }
-    return 0;
-}
-
 kfe_status kfe_i_landmark_sums_basis(kfe_context *ctx, const kfe_i_landmark_sums *shared,
                                      const kfe_i_split *split, double **q, int64_t *count)
 {
@@ -149,7 +134,7 @@ kfe_status kfe_i_landmark_sums_basis(kfe_context *ctx, const kfe_i_landmark_sums
     *count = 0;
     KFE_ALLOC(ctx, columns, r * r);
     for (int64_t j = 0; j < r && kept < shared->asked; j++)
-        if (!contains(split->test, split->test_count, shared->landmarks[j]))
+        if (kfe_i_find_row(split->test, split->test_count, shared->landmarks[j]) < 0)
             memcpy(columns + kept++ * r, shared->lower + j * r, (size_t)r * sizeof *columns);
     if (kept < shared->asked && kept < r)
         goto cleanup;

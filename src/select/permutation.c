@@ -55,12 +55,7 @@ static kfe_status draw(kfe_context *ctx, const int64_t *leader, int64_t rows, in
             units[count++] = i;
     kfe_i_split_rng(ctx, 0x7065726d, number, &rng);
     memcpy(given, units, (size_t)count * sizeof *given);
-    for (int64_t i = count - 1; i > 0; i--) {
-        int64_t j = kfe_i_rng_below(&rng, i + 1);
-        int64_t swapped = given[i];
-        given[i] = given[j];
-        given[j] = swapped;
-    }
+    kfe_i_rng_shuffle(&rng, given, count);
     for (int64_t i = 0; i < count; i++)
         source[units[i]] = given[i];
     for (int64_t i = 0; i < rows; i++)

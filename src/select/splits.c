@@ -24,6 +24,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
+#include "core/sort.h"
 #include "data/read/split_file.h"
 
 static const kfe_i_param protocol_rows[] = {
@@ -59,19 +60,11 @@ typedef struct division {
 
 /* ---- the rows and their groups ---- */
 
-static int compare_rows(const void *a, const void *b)
-{
-    int64_t first = *(const int64_t *)a;
-    int64_t second = *(const int64_t *)b;
-    return (first > second) - (first < second);
-}
-
 static void list_rows(division *all, const int64_t *subset)
 {
     for (int64_t i = 0; i < all->count; i++)
         all->rows[i] = subset ? subset[i] : i;
-    if (subset)
-        qsort(all->rows, (size_t)all->count, sizeof *all->rows, compare_rows);
+    kfe_i_sort_rows(all->rows, all->count);
 }
 
 static int64_t group_of(const division *all, const kfe_i_target *target, int64_t position)
@@ -144,22 +137,12 @@ static void begin_repeat(const division *all, int64_t repeat, kfe_i_rng *rng)
     kfe_i_split_rng(all->ctx, all->purpose, repeat, rng);
 }
 
-static void shuffle(kfe_i_rng *rng, int64_t count, int64_t *items)
-{
-    for (int64_t i = count - 1; i > 0; i--) {
-        int64_t j = kfe_i_rng_below(rng, i + 1);
-        int64_t swapped = items[i];
-        items[i] = items[j];
-        items[j] = swapped;
-    }
-}
-
 /* Starts from the order of the rows each time, so that a repeat does not depend on earlier ones. */
 static void shuffle_groups(division *all, kfe_i_rng *rng)
 {
     memcpy(all->dealt, all->grouped, (size_t)all->count * sizeof *all->dealt);
     for (int64_t g = 0; g < all->groups; g++)
-        shuffle(rng, members(all, g), all->dealt + all->start[g]);
+        kfe_i_rng_shuffle(rng, all->dealt + all->start[g], members(all, g));
 }
 
 /* ---- results ---- */
@@ -180,24 +163,49 @@ cleanup:
     return status;
 }
 
-/* Appends a split: rows of `test_part` are for testing, all others for training. */
-static kfe_status add_fold(const division *all, int64_t repeat, int64_t fold, int64_t test_part,
-                           kfe_i_splits *splits)
+kfe_status kfe_i_splits_add_part(kfe_i_splits *splits, const kfe_i_parts *parts, int64_t test_part,
+                                 int64_t repeat, int64_t fold)
 {
     kfe_status status = KFE_OK;
     kfe_i_split *split = NULL;
     int64_t test_count = 0;
 
-    for (int64_t i = 0; i < all->count; i++)
-        test_count += all->part[i] == test_part;
-    KFE_TRY(add_split(splits, all->count - test_count, test_count, &split));
+    for (int64_t i = 0; i < parts->count; i++)
+        test_count += parts->part[i] == test_part;
+    KFE_TRY(add_split(splits, parts->count - test_count, test_count, &split));
     split->repeat = repeat;
     split->fold = fold;
-    for (int64_t i = 0; i < all->count; i++)
-        if (all->part[i] == test_part)
-            split->test[split->test_count++] = all->rows[i];
+    for (int64_t i = 0; i < parts->count; i++)
+        if (parts->part[i] == test_part)
+            split->test[split->test_count++] = parts->rows[i];
         else
-            split->train[split->train_count++] = all->rows[i];
+            split->train[split->train_count++] = parts->rows[i];
+cleanup:
+    return status;
+}
+
+/* The rows of the division, of which those of `test_part` are for testing. */
+static kfe_status add_fold(const division *all, int64_t repeat, int64_t fold, int64_t test_part,
+                           kfe_i_splits *splits)
+{
+    const kfe_i_parts parts = {all->count, all->rows, all->part};
+
+    return kfe_i_splits_add_part(splits, &parts, test_part, repeat, fold);
+}
+
+kfe_status kfe_i_splits_add(kfe_i_splits *splits, const int64_t *train, int64_t train_count,
+                            const int64_t *test, int64_t test_count)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_split *split = NULL;
+
+    KFE_TRY(add_split(splits, train_count, test_count, &split));
+    split->train_count = train_count;
+    split->test_count = test_count;
+    memcpy(split->train, train, (size_t)train_count * sizeof *train);
+    memcpy(split->test, test, (size_t)test_count * sizeof *test);
+    kfe_i_sort_rows(split->train, train_count);
+    kfe_i_sort_rows(split->test, test_count);
 cleanup:
     return status;
 }
@@ -430,22 +438,14 @@ cleanup:
 
 /* ---- splits from a file ---- */
 
-static kfe_status take_given(void *user, const int64_t *train, int64_t train_count, const int64_t *test,
-                             int64_t test_count)
+/* Adds splits of the user, each of which counts as a repeat. */
+static kfe_status take_given(kfe_i_splits *splits, const int64_t *train, int64_t train_count,
+                             const int64_t *test, int64_t test_count)
 {
-    kfe_status status = KFE_OK;
-    kfe_i_splits *splits = user;
-    kfe_i_split *split = NULL;
+    kfe_status status = kfe_i_splits_add(splits, train, train_count, test, test_count);
 
-    KFE_TRY(add_split(splits, train_count, test_count, &split));
-    split->repeat = splits->count - 1;
-    split->train_count = train_count;
-    split->test_count = test_count;
-    memcpy(split->train, train, (size_t)train_count * sizeof *train);
-    memcpy(split->test, test, (size_t)test_count * sizeof *test);
-    qsort(split->train, (size_t)train_count, sizeof *train, compare_rows);
-    qsort(split->test, (size_t)test_count, sizeof *test, compare_rows);
-cleanup:
+    if (status == KFE_OK)
+        splits->items[splits->count - 1].repeat = splits->count - 1;
     return status;
 }
 

@@ -72,6 +72,18 @@ void kfe_i_split_rng(const kfe_context *ctx, uint64_t purpose, int64_t repeat, k
 kfe_status kfe_i_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol, const kfe_i_split_rows *from,
                              uint64_t purpose, kfe_i_splits *out);
 void kfe_i_splits_free(kfe_i_splits *splits);
+
+/* Appends a split with copies of these rows, which are sorted. */
+kfe_status kfe_i_splits_add(kfe_i_splits *splits, const int64_t *train, int64_t train_count,
+                            const int64_t *test, int64_t test_count);
+/* Rows, increasing, and the part of each. */
+typedef struct kfe_i_parts {
+    int64_t count;
+    const int64_t *rows, *part;
+} kfe_i_parts;
+/* Appends a split: rows of `test_part` are for testing, all others for training. */
+kfe_status kfe_i_splits_add_part(kfe_i_splits *splits, const kfe_i_parts *parts, int64_t test_part,
+                                 int64_t repeat, int64_t fold);
 /* The same for rows with groups (group_splits.c); kfe_i_splits_make calls it. */
 kfe_status kfe_i_group_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol,
                                    const kfe_i_split_rows *from, uint64_t purpose, kfe_i_splits *out);

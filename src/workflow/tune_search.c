@@ -19,6 +19,7 @@
 #include "core/memory.h"
 #include "core/rng.h"
 #include "core/search.h"
+#include "core/sort.h"
 #include "system/system.h"
 #include "workflow/tune.h"
 
@@ -46,32 +47,14 @@ kfe_i_split_rows kfe_i_tune_rows(const kfe_i_tune *tune, int64_t searcher)
 
 /* ---- inner folds ---- */
 
-static int compare_rows(const void *a, const void *b)
-{
-    int64_t first = *(const int64_t *)a;
-    int64_t second = *(const int64_t *)b;
-    return (first > second) - (first < second);
-}
-
-/* Puts `count` of the rows at random in front. */
-static void draw_rows(kfe_i_rng *rng, int64_t *rows, int64_t total, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++) {
-        int64_t j = i + kfe_i_rng_below(rng, total - i);
-        int64_t swapped = rows[i];
-        rows[i] = rows[j];
-        rows[j] = swapped;
-    }
-}
-
 /* Keeps `most` rows at random. */
 static void cap_rows(kfe_i_rng *rng, int64_t *rows, int64_t *count, int64_t most)
 {
     if (*count <= most)
         return;
-    draw_rows(rng, rows, *count, most);
+    kfe_i_rng_draw(rng, rows, *count, most);
     *count = most;
-    qsort(rows, (size_t)most, sizeof *rows, compare_rows);
+    kfe_i_sort_rows(rows, most);
 }
 
 /* The same for a training part: each class keeps its share, and at least two rows if it has them, so that no fit lacks a
@@ -93,12 +76,12 @@ static void cap_training(const kfe_i_target *target, kfe_i_rng *rng, int64_t *ro
         int64_t least = left[g] < 2 ? left[g] : 2;
         left[g] = share < least ? least : share;
     }
-    draw_rows(rng, rows, *count, *count);
+    kfe_i_rng_draw(rng, rows, *count, *count);
     for (int64_t i = 0; i < *count; i++)
         if (left[target->codes[rows[i]]]-- > 0)
             rows[kept++] = rows[i];
     *count = kept;
-    qsort(rows, (size_t)kept, sizeof *rows, compare_rows);
+    kfe_i_sort_rows(rows, kept);
 }
 
 static void move_splits(kfe_i_splits *from, kfe_i_splits *to)

@@ -5,24 +5,16 @@
  */
 #include "report/figure/source.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "core/rng.h"
+#include "core/sort.h"
 #include "core/text.h"
 #include "model/arrange.h"
 #include "select/judged.h"
 
 /* ---- samples ---- */
-
-static int compare_rows(const void *a, const void *b)
-{
-    int64_t first = *(const int64_t *)a;
-    int64_t second = *(const int64_t *)b;
-
-    return (first > second) - (first < second);
-}
 
 /* How many of the members of a stratum are shown, so that every class is. */
 static int64_t quota(int64_t members, int64_t rows, int64_t most)
@@ -54,7 +46,7 @@ static kfe_status choose_rows(kfe_context *ctx, const kfe_i_target *target, int6
     for (int64_t k = 0; k < rows && *count < most; k++)
         if (sizes[strata > 1 ? target->codes[order[k]] : 0]-- > 0)
             order[(*count)++] = order[k];
-    qsort(order, (size_t)*count, sizeof *order, compare_rows);
+    kfe_i_sort_rows(order, *count);
     *out = order;
     order = NULL;
 cleanup:
