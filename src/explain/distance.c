@@ -28,16 +28,14 @@ kfe_status kfe_i_explain_distance(kfe_i_explaining *job)
     const double *averaged = kfe_model_record(job->model, "importance", &count); /* of the leaves of a tree */
     double *values = NULL;
     double sum = 0;
-    int columns = 0;
     int single = 0;
 
     averaged = count == cols ? averaged : NULL;
     if (!averaged && !has_distance(job->model))
         return kfe_i_fail(job->ctx, KFE_EUNSUPPORTED, "the model has no learned distance");
-    KFE_TRY(kfe_i_column_axis(job, &columns));
-    KFE_TRY(kfe_i_explanation_words(job->out, "value", 1, (const char *const[]){"share"}, &single));
-    KFE_TRY(kfe_i_explanation_add(job->out, "distance", "share of each scaled column in the learned distance",
-                                  columns, single, &values));
+    KFE_TRY(kfe_i_explain_axis(job, "value", 1, (const char *const[]){"share"}, &single));
+    KFE_TRY(kfe_i_explain_table(job, "distance", "share of each scaled column in the learned distance",
+                                KFE_BY_COLUMN, single, &values));
     if (has_distance(job->model))
         put_diagonals(job->model, values);
     else

@@ -123,23 +123,14 @@ kfe_status kfe_explain_refit(kfe_context *ctx, const kfe_model *model, const kfe
     kfe_status status = KFE_OK;
     kfe_data arranged = {0};
     kfe_data arranged_train = {0};
-    kfe_i_explanation building = {.ctx = ctx};
-    kfe_i_explaining job = {.ctx = ctx,
-                            .model = model,
-                            .out = &building,
-                            .column_axis = -1,
-                            .component_axis = -1,
-                            .output_axis = -1,
-                            .target_axis = -1,
-                            .example_axis = -1};
+    kfe_i_explaining job = {.ctx = ctx, .model = model};
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
     *out = NULL;
     KFE_TRY(kfe_i_params_default(ctx, &params, &job.settings));
     KFE_TRY(kfe_i_params_parse(ctx, &params, NULL, &job.settings, options));
     KFE_TRY(check_parts(ctx, job.settings.parts));
-    KFE_TRY(kfe_i_result_new(ctx, &building.result));
-    building.result->has_matrices = 1;
+    KFE_TRY(kfe_i_explain_begin(&job));
     if (data) {
         KFE_TRY(kfe_i_arrange(ctx, model, data, &arranged));
         job.data = &arranged;
@@ -152,12 +143,12 @@ kfe_status kfe_explain_refit(kfe_context *ctx, const kfe_model *model, const kfe
         job.train = &arranged_train;
     }
     KFE_TRY(run_parts(&job));
-    status = kfe_i_result_finish(building.result, out);
-    building.result = NULL;
+    status = kfe_i_result_finish(job.result, out);
+    job.result = NULL;
 cleanup:
     kfe_i_arrange_free(&arranged);
     kfe_i_arrange_free(&arranged_train);
-    kfe_i_explanation_free(&building);
+    kfe_i_explain_free(&job);
     kfe_i_threads_leave(saved_threads);
     return status;
 }

@@ -8,13 +8,8 @@
 #include "model/model.h"
 #include "result/result.h"
 
-/* A result in the making, and the labels that its tables share. */
-typedef struct kfe_i_explanation {
-    kfe_context *ctx;
-    kfe_i_labels *axes;
-    int64_t axis_count, axis_capacity;
-    kfe_result *result;
-} kfe_i_explanation;
+/* The axes that several tables share. Other axes have numbers from KFE_MODEL_AXES on. */
+enum { KFE_BY_COLUMN, KFE_BY_FEATURE, KFE_BY_OUTPUT, KFE_BY_TARGET, KFE_BY_EXAMPLE, KFE_MODEL_AXES };
 
 typedef struct kfe_i_explain_settings {
     char parts[KFE_PARAM_TEXT_SIZE];  /* "NAME;NAME"; empty: all that apply */
@@ -32,31 +27,24 @@ typedef struct kfe_i_explaining {
     const kfe_data *data;  /* in the model's order of views; NULL: none was given */
     const kfe_data *train; /* the same of training data, for refits */
     kfe_i_explain_settings settings;
-    kfe_i_explanation *out;
-    /* axes that several parts use; -1: not made yet */
-    int column_axis, component_axis, output_axis, target_axis, example_axis;
+    kfe_i_labels *axes; /* those of the model have no name until a table has them */
+    int64_t axis_count, axis_capacity;
+    kfe_result *result;
 } kfe_i_explaining;
 
 /* ---- building ---- */
 
-/* A new axis of unlabelled positions. */
-kfe_status kfe_i_explanation_axis(kfe_i_explanation *e, const char *name, int64_t count, int *out);
-/* The same with fixed labels, which are copied. */
-kfe_status kfe_i_explanation_words(kfe_i_explanation *e, const char *name, int64_t count,
-                                   const char *const *labels, int *out);
-/* Adds a zeroed table; *values is its memory, row by row. */
-kfe_status kfe_i_explanation_add(kfe_i_explanation *e, const char *name, const char *about, int row_axis,
-                                 int col_axis, double **values);
-
+kfe_status kfe_i_explain_begin(kfe_i_explaining *job);
 /* Frees what kfe_explain has not handed over. */
-void kfe_i_explanation_free(kfe_i_explanation *e);
-
-/* The axes of the model: columns of all views, features, outputs, targets, and the rows of the data. */
-kfe_status kfe_i_column_axis(kfe_i_explaining *job, int *out);
-kfe_status kfe_i_component_axis(kfe_i_explaining *job, int *out);
-kfe_status kfe_i_output_axis(kfe_i_explaining *job, int *out);
-kfe_status kfe_i_target_axis(kfe_i_explaining *job, int *out);
-kfe_status kfe_i_example_axis(kfe_i_explaining *job, int *out);
+void kfe_i_explain_free(kfe_i_explaining *job);
+/* A new axis; labels are copied, NULL: positions. */
+kfe_status kfe_i_explain_axis(kfe_i_explaining *job, const char *name, int64_t count,
+                              const char *const *labels, int *out);
+/* Makes an axis of the model, unless it is made: columns of all views, features, outputs, targets, or the rows of the data. */
+kfe_status kfe_i_explain_model_axis(kfe_i_explaining *job, int axis);
+/* Adds a zeroed table over two axes; *values is its memory, row by row. */
+kfe_status kfe_i_explain_table(kfe_i_explaining *job, const char *name, const char *about, int rows, int cols,
+                               double **values);
 
 /* ---- the parts; each returns KFE_EUNSUPPORTED with the reason if it does not apply to the model ---- */
 

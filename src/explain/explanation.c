@@ -6,59 +6,70 @@
 
 /* ---- building ---- */
 
-kfe_status kfe_i_explanation_axis(kfe_i_explanation *e, const char *name, int64_t count, int *out)
+kfe_status kfe_i_explain_begin(kfe_i_explaining *job)
 {
     kfe_status status = KFE_OK;
 
-    KFE_GROW(e->ctx, e->axes, e->axis_capacity, e->axis_count + 1);
-    e->axes[e->axis_count] = (kfe_i_labels){.name = name, .count = count};
-    *out = (int)e->axis_count++;
+    KFE_TRY(kfe_i_result_new(job->ctx, &job->result));
+    job->result->has_matrices = 1;
+    KFE_GROW(job->ctx, job->axes, job->axis_capacity, KFE_MODEL_AXES);
+    for (; job->axis_count < KFE_MODEL_AXES; job->axis_count++)
+        job->axes[job->axis_count] = (kfe_i_labels){0};
 cleanup:
     return status;
 }
 
-/* Room for labels on the newest axis. */
-static kfe_status label_axis(kfe_i_explanation *e, int axis)
+void kfe_i_explain_free(kfe_i_explaining *job)
+{
+    for (int64_t a = 0; a < job->axis_count; a++)
+        if (job->axes[a].labels)
+            kfe_i_strings_free(job->ctx, job->axes[a].count, job->axes[a].labels);
+    kfe_i_free(job->ctx, job->axes);
+    kfe_result_free(job->result);
+}
+
+/* Labels are copied into an axis that has none. */
+static kfe_status set_labels(kfe_context *ctx, kfe_i_labels *axis, const char *const *labels)
 {
     kfe_status status = KFE_OK;
 
-    KFE_ALLOC_ZERO(e->ctx, e->axes[axis].labels, e->axes[axis].count);
+    KFE_ALLOC_ZERO(ctx, axis->labels, axis->count);
+    for (int64_t i = 0; i < axis->count; i++)
+        KFE_STRDUP(ctx, axis->labels[i], labels[i]);
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_explanation_words(kfe_i_explanation *e, const char *name, int64_t count,
-                                   const char *const *labels, int *out)
+kfe_status kfe_i_explain_axis(kfe_i_explaining *job, const char *name, int64_t count,
+                              const char *const *labels, int *out)
 {
     kfe_status status = KFE_OK;
 
-    KFE_TRY(kfe_i_explanation_axis(e, name, count, out));
-    KFE_TRY(label_axis(e, *out));
-    for (int64_t i = 0; i < count; i++)
-        KFE_STRDUP(e->ctx, e->axes[*out].labels[i], labels[i]);
+    KFE_GROW(job->ctx, job->axes, job->axis_capacity, job->axis_count + 1);
+    *out = (int)job->axis_count++;
+    job->axes[*out] = (kfe_i_labels){.name = name, .count = count};
+    if (labels)
+        KFE_TRY(set_labels(job->ctx, &job->axes[*out], labels));
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_explanation_add(kfe_i_explanation *e, const char *name, const char *about, int row_axis,
-                                 int col_axis, double **values)
+kfe_status kfe_i_explain_table(kfe_i_explaining *job, const char *name, const char *about, int rows, int cols,
+                               double **values)
 {
-    return kfe_i_result_matrix(e->result, name, about, &e->axes[row_axis], &e->axes[col_axis], values);
-}
+    kfe_status status = KFE_OK;
 
-void kfe_i_explanation_free(kfe_i_explanation *e)
-{
-    for (int64_t a = 0; a < e->axis_count; a++)
-        if (e->axes[a].labels)
-            kfe_i_strings_free(e->ctx, e->axes[a].count, e->axes[a].labels);
-    kfe_i_free(e->ctx, e->axes);
-    kfe_result_free(e->result);
+    KFE_TRY(kfe_i_explain_model_axis(job, rows));
+    KFE_TRY(kfe_i_explain_model_axis(job, cols));
+    KFE_TRY(kfe_i_result_matrix(job->result, name, about, &job->axes[rows], &job->axes[cols], values));
+cleanup:
+    return status;
 }
 
 /* ---- axes of the model ---- */
 
 /* "name", "view.name", "column 3" or "view.column 3" */
-static kfe_status column_label(kfe_i_explaining *job, int v, int64_t j, char **out)
+static kfe_status column_label(const kfe_i_explaining *job, int v, int64_t j, char **out)
 {
     const kfe_i_model_view *view = &job->model->views[v];
     kfe_i_text text;
@@ -73,76 +84,39 @@ static kfe_status column_label(kfe_i_explaining *job, int v, int64_t j, char **o
     return kfe_i_text_take(&text, out);
 }
 
-kfe_status kfe_i_column_axis(kfe_i_explaining *job, int *out)
+static kfe_status label_columns(const kfe_i_explaining *job, kfe_i_labels *axis)
 {
     kfe_status status = KFE_OK;
     int64_t position = 0;
 
-    if (job->column_axis < 0) {
-        KFE_TRY(
-            kfe_i_explanation_axis(job->out, "column", kfe_i_model_all_cols(job->model), &job->column_axis));
-        KFE_TRY(label_axis(job->out, job->column_axis));
-        for (int v = 0; v < job->model->view_count; v++)
-            for (int64_t j = 0; j < job->model->views[v].cols; j++)
-                KFE_TRY(column_label(job, v, j, &job->out->axes[job->column_axis].labels[position++]));
-    }
-    *out = job->column_axis;
+    KFE_ALLOC_ZERO(job->ctx, axis->labels, axis->count);
+    for (int v = 0; v < job->model->view_count; v++)
+        for (int64_t j = 0; j < job->model->views[v].cols; j++)
+            KFE_TRY(column_label(job, v, j, &axis->labels[position++]));
 cleanup:
     return status;
 }
 
-kfe_status kfe_i_component_axis(kfe_i_explaining *job, int *out)
+static kfe_status label_outputs(const kfe_i_explaining *job, kfe_i_labels *axis)
 {
     kfe_status status = KFE_OK;
 
-    if (job->component_axis < 0)
-        KFE_TRY(kfe_i_explanation_axis(job->out, "feature", job->model->dim, &job->component_axis));
-    *out = job->component_axis;
-cleanup:
-    return status;
-}
-
-kfe_status kfe_i_output_axis(kfe_i_explaining *job, int *out)
-{
-    kfe_status status = KFE_OK;
-    const kfe_model *model = job->model;
-
-    if (job->output_axis < 0) {
-        KFE_TRY(kfe_i_explanation_axis(job->out, "output", model->predictor.outputs, &job->output_axis));
-        KFE_TRY(label_axis(job->out, job->output_axis));
-        for (int64_t o = 0; o < model->predictor.outputs; o++)
-            KFE_TRY(kfe_i_output_name(job->ctx, model, o, &job->out->axes[job->output_axis].labels[o]));
-    }
-    *out = job->output_axis;
-cleanup:
-    return status;
-}
-
-kfe_status kfe_i_target_axis(kfe_i_explaining *job, int *out)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_model_target *target = &job->model->target;
-
-    if (job->target_axis < 0 && target->task == KFE_TASK_CLASSES)
-        KFE_TRY(kfe_i_explanation_words(job->out, "target", target->class_count,
-                                        (const char *const *)target->class_names, &job->target_axis));
-    else if (job->target_axis < 0)
-        KFE_TRY(kfe_i_explanation_axis(job->out, "target", job->model->moments.targets, &job->target_axis));
-    *out = job->target_axis;
+    KFE_ALLOC_ZERO(job->ctx, axis->labels, axis->count);
+    for (int64_t o = 0; o < axis->count; o++)
+        KFE_TRY(kfe_i_output_name(job->ctx, job->model, o, &axis->labels[o]));
 cleanup:
     return status;
 }
 
 /* Rows of the data are named by their ids, if they have any. */
-static kfe_status label_examples(kfe_i_explaining *job)
+static kfe_status label_examples(const kfe_i_explaining *job, kfe_i_labels *axis)
 {
     kfe_status status = KFE_OK;
     const kfe_i_table *ids = &job->data->ids;
-    kfe_i_labels *axis = &job->out->axes[job->example_axis];
 
     if (ids->rows != axis->count || ids->kind != KFE_TABLE_TEXT)
         return KFE_OK;
-    KFE_TRY(label_axis(job->out, job->example_axis));
+    KFE_ALLOC_ZERO(job->ctx, axis->labels, axis->count);
     for (int64_t i = 0; i < axis->count; i++) {
         size_t length = (size_t)(ids->row_start[i + 1] - ids->row_start[i]);
         KFE_CHECK_ALLOC_BY(job->ctx, axis->labels[i],
@@ -152,15 +126,32 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_example_axis(kfe_i_explaining *job, int *out)
+kfe_status kfe_i_explain_model_axis(kfe_i_explaining *job, int which)
 {
-    kfe_status status = KFE_OK;
+    const kfe_model *model = job->model;
+    const kfe_i_model_target *target = &model->target;
+    kfe_i_labels *axis = &job->axes[which];
 
-    if (job->example_axis < 0) {
-        KFE_TRY(kfe_i_explanation_axis(job->out, "example", kfe_data_rows(job->data), &job->example_axis));
-        KFE_TRY(label_examples(job));
+    if (axis->name)
+        return KFE_OK;
+    switch (which) {
+    case KFE_BY_COLUMN:
+        *axis = (kfe_i_labels){.name = "column", .count = kfe_i_model_all_cols(model)};
+        return label_columns(job, axis);
+    case KFE_BY_FEATURE:
+        *axis = (kfe_i_labels){.name = "feature", .count = model->dim};
+        return KFE_OK;
+    case KFE_BY_OUTPUT:
+        *axis = (kfe_i_labels){.name = "output", .count = model->predictor.outputs};
+        return label_outputs(job, axis);
+    case KFE_BY_TARGET:
+        *axis = (kfe_i_labels){.name = "target", .count = model->moments.targets};
+        if (target->task != KFE_TASK_CLASSES)
+            return KFE_OK;
+        axis->count = target->class_count;
+        return set_labels(job->ctx, axis, (const char *const *)target->class_names);
+    default:
+        *axis = (kfe_i_labels){.name = "example", .count = kfe_data_rows(job->data)};
+        return label_examples(job, axis);
     }
-    *out = job->example_axis;
-cleanup:
-    return status;
 }

@@ -135,8 +135,8 @@ cleanup:
 
 /* ---- tables as dense matrices ---- */
 
-static kfe_status make_dense(kfe_context *ctx, const kfe_i_table *table, int64_t first, int64_t count,
-                             kfe_i_dense *out)
+kfe_status kfe_i_dense_rows(kfe_context *ctx, const kfe_i_table *table, int64_t first, int64_t count,
+                            kfe_i_dense *out)
 {
     kfe_status status = KFE_OK;
 
@@ -197,8 +197,8 @@ static kfe_status kernel_values(kfe_i_gradient *g, int64_t dim, const double *co
         int64_t cols = mapped_cols(model, kernel->view);
         e.coefficients = coefficients + kernel->view * block;
         KFE_ALLOC_ZERO(g->ctx, mapped, count * dim * cols);
-        KFE_TRY(make_dense(g->ctx, &g->scaled[kernel->view], first, count, &e.x));
-        KFE_TRY(make_dense(g->ctx, &model->views[kernel->view].support, 0, model->rows, &e.support));
+        KFE_TRY(kfe_i_dense_rows(g->ctx, &g->scaled[kernel->view], first, count, &e.x));
+        KFE_TRY(kfe_i_dense_rows(g->ctx, &model->views[kernel->view].support, 0, model->rows, &e.support));
         KFE_TRY(kfe_i_expansion_gradient(g->ctx, kernel, &e, mapped));
         kfe_i_gradient_add(g, kernel->view, count * dim, mapped, out);
         kfe_i_free(g->ctx, mapped);
@@ -288,7 +288,7 @@ static kfe_status learner_gradient(const kfe_i_gradient *g, const double *featur
     memset(out, 0, (size_t)(count * p->outputs * p->dim) * sizeof *out);
     KFE_ALLOC(g->ctx, e.x.values, count * p->dim);
     memcpy(e.x.values, features, (size_t)(count * p->dim) * sizeof *features);
-    KFE_TRY(make_dense(g->ctx, &p->support, 0, p->rows, &e.support));
+    KFE_TRY(kfe_i_dense_rows(g->ctx, &p->support, 0, p->rows, &e.support));
     KFE_TRY(kfe_i_expansion_gradient(g->ctx, &p->kernel, &e, out));
 cleanup:
     kfe_i_free(g->ctx, e.x.values);

@@ -11,6 +11,10 @@ typedef struct kfe_i_dense {
     double *values;
 } kfe_i_dense;
 
+/* A copy of `count` rows from `first` on; the caller frees out->values. */
+kfe_status kfe_i_dense_rows(kfe_context *ctx, const kfe_i_table *table, int64_t first, int64_t count,
+                            kfe_i_dense *out);
+
 /* values(x) = coefficientsᵀκ(support, x) at the rows of x. */
 typedef struct kfe_i_expansion {
     kfe_i_dense x, support;

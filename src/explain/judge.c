@@ -109,19 +109,3 @@ double kfe_i_judge_loss(const kfe_i_metric *metric, double baseline, double valu
 {
     return metric->larger_is_better ? baseline - value : value - baseline;
 }
-
-void kfe_i_losses_add(kfe_i_losses *losses, double loss)
-{
-    losses->sum += loss;
-    losses->squares += loss * loss;
-    losses->count++;
-}
-
-void kfe_i_losses_sum_up(const kfe_i_losses *losses, double out[2])
-{
-    double count = (double)losses->count;
-
-    out[0] = losses->sum / count;
-    out[1] = losses->count > 1 ? sqrt(fmax(0, (losses->squares - losses->sum * out[0]) / (count - 1)))
-                               : (double)NAN;
-}

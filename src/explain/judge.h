@@ -28,15 +28,6 @@ kfe_status kfe_i_judging_begin(kfe_i_judging *judging);
 kfe_status kfe_i_judge(kfe_i_judging *judging, double *out);
 void kfe_i_judging_free(kfe_i_judging *judging);
 
-/* Mean and standard deviation of repeated losses. */
-typedef struct kfe_i_losses {
-    double sum, squares;
-    int64_t count;
-} kfe_i_losses;
-void kfe_i_losses_add(kfe_i_losses *losses, double loss);
-/* out: the mean and the standard deviation; NaN: not available from one loss. */
-void kfe_i_losses_sum_up(const kfe_i_losses *losses, double out[2]);
-
 /* How much worse `value` is than `baseline`. */
 double kfe_i_judge_loss(const kfe_i_metric *metric, double baseline, double value);
 

@@ -37,15 +37,13 @@ static kfe_status add_raw_map(kfe_i_explaining *job, const kfe_i_linear_map *map
                               const char *const *names)
 {
     kfe_status status = KFE_OK;
-    int columns = 0;
     int single = 0;
     double *values = NULL;
 
-    KFE_TRY(kfe_i_column_axis(job, &columns));
-    KFE_TRY(kfe_i_explanation_add(job->out, names[0], names[1], columns, axis, &values));
+    KFE_TRY(kfe_i_explain_table(job, names[0], names[1], KFE_BY_COLUMN, axis, &values));
     memcpy(values, map->weights, (size_t)(map->cols * map->dim) * sizeof *values);
-    KFE_TRY(kfe_i_explanation_words(job->out, "value", 1, (const char *const[]){"intercept"}, &single));
-    KFE_TRY(kfe_i_explanation_add(job->out, names[2], names[3], axis, single, &values));
+    KFE_TRY(kfe_i_explain_axis(job, "value", 1, (const char *const[]){"intercept"}, &single));
+    KFE_TRY(kfe_i_explain_table(job, names[2], names[3], axis, single, &values));
     copy_intercept(map, values);
 cleanup:
     return status;
@@ -58,14 +56,12 @@ static kfe_status explain_outputs(kfe_i_explaining *job)
                                         "intercept", "the output where every column is 0"};
     kfe_status status = KFE_OK;
     kfe_i_linear_map map = {0};
-    int outputs = 0;
 
     if (kfe_i_outputs_not_linear(job->model) || kfe_i_scaling_not_linear(job->model))
         return KFE_OK;
-    KFE_TRY(kfe_i_output_axis(job, &outputs));
     KFE_TRY(kfe_i_linear_outputs(job->ctx, job->model, &map));
     kfe_i_linear_map_undo_scaling(job->model, &map);
-    KFE_TRY(add_raw_map(job, &map, outputs, names));
+    KFE_TRY(add_raw_map(job, &map, KFE_BY_OUTPUT, names));
 cleanup:
     kfe_i_linear_map_free(&map);
     return status;
@@ -77,13 +73,11 @@ static kfe_status explain_raw_features(kfe_i_explaining *job, kfe_i_linear_map *
                                         "features per unit of each column, in the units of the data",
                                         "feature-intercept", "the feature where every column is 0"};
     kfe_status status = KFE_OK;
-    int features = 0;
 
     if (kfe_i_scaling_not_linear(job->model))
         return KFE_OK;
-    KFE_TRY(kfe_i_component_axis(job, &features));
     kfe_i_linear_map_undo_scaling(job->model, rotations);
-    KFE_TRY(add_raw_map(job, rotations, features, names));
+    KFE_TRY(add_raw_map(job, rotations, KFE_BY_FEATURE, names));
 cleanup:
     return status;
 }
@@ -110,19 +104,14 @@ static kfe_status explain_weights(kfe_i_explaining *job, const kfe_i_linear_map 
                                   const double **out)
 {
     kfe_status status = KFE_OK;
-    int columns = 0;
-    int features = 0;
     double *values = NULL;
     size_t size = (size_t)(rotations->cols * rotations->dim) * sizeof *values;
 
-    KFE_TRY(kfe_i_column_axis(job, &columns));
-    KFE_TRY(kfe_i_component_axis(job, &features));
-    KFE_TRY(kfe_i_explanation_add(job->out, "rotations", "features per unit of each scaled column", columns,
-                                  features, &values));
+    KFE_TRY(kfe_i_explain_table(job, "rotations", "features per unit of each scaled column", KFE_BY_COLUMN,
+                                KFE_BY_FEATURE, &values));
     memcpy(values, rotations->weights, size);
-    KFE_TRY(kfe_i_explanation_add(job->out, "weights",
-                                  "the rotations made orthonormal, feature after feature", columns, features,
-                                  &values));
+    KFE_TRY(kfe_i_explain_table(job, "weights", "the rotations made orthonormal, feature after feature",
+                                KFE_BY_COLUMN, KFE_BY_FEATURE, &values));
     memcpy(values, rotations->weights, size);
     orthonormalise(rotations->cols, rotations->dim, values);
     *out = values;
@@ -214,23 +203,19 @@ static kfe_status explain_columns(kfe_i_explaining *job, const double *factor, i
 {
     kfe_status status = KFE_OK;
     const kfe_i_moments *m = &job->model->moments;
-    int columns = 0;
-    int features = 0;
     double *values = NULL;
     double *squares = NULL;
 
-    KFE_TRY(kfe_i_column_axis(job, &columns));
-    KFE_TRY(kfe_i_component_axis(job, &features));
-    KFE_TRY(kfe_i_explanation_add(job->out, "x-loadings",
-                                  "how each scaled column of the training data rises with the features",
-                                  columns, features, &values));
+    KFE_TRY(kfe_i_explain_table(job, "x-loadings",
+                                "how each scaled column of the training data rises with the features",
+                                KFE_BY_COLUMN, KFE_BY_FEATURE, &values));
     memcpy(values, m->cross, (size_t)(m->cols * m->dim) * sizeof *values);
     divide(m->cols, m->dim, factor, 1, values);
     KFE_ALLOC(job->ctx, squares, m->dim);
     KFE_TRY(explained_squares(job->ctx, m->cols, m->dim, m->cross, factor, squares));
-    KFE_TRY(kfe_i_explanation_add(job->out, "x-variance",
-                                  "share of the variance of the scaled columns that each feature explains",
-                                  features, shares, &values));
+    KFE_TRY(kfe_i_explain_table(job, "x-variance",
+                                "share of the variance of the scaled columns that each feature explains",
+                                KFE_BY_FEATURE, shares, &values));
     fill_shares(m->dim, squares, sum_of(m->cols, m->column_squares), values);
 cleanup:
     kfe_i_free(job->ctx, squares);
@@ -245,14 +230,12 @@ static kfe_status explain_vip(kfe_i_explaining *job, const double *weights, cons
     const kfe_i_moments *m = &job->model->moments;
     double total = sum_of(m->dim, squares);
     double *values = NULL;
-    int columns = 0;
     int single = 0;
 
-    KFE_TRY(kfe_i_column_axis(job, &columns));
-    KFE_TRY(kfe_i_explanation_words(job->out, "value", 1, (const char *const[]){"vip"}, &single));
-    KFE_TRY(kfe_i_explanation_add(job->out, "vip",
-                                  "variable importance in projection; above 1: more than the average column",
-                                  columns, single, &values));
+    KFE_TRY(kfe_i_explain_axis(job, "value", 1, (const char *const[]){"vip"}, &single));
+    KFE_TRY(kfe_i_explain_table(job, "vip",
+                                "variable importance in projection; above 1: more than the average column",
+                                KFE_BY_COLUMN, single, &values));
     for (int64_t j = 0; j < m->cols; j++) {
         double sum = 0;
         for (int64_t a = 0; a < m->dim; a++)
@@ -284,13 +267,11 @@ static kfe_status explain_selectivity(kfe_i_explaining *job, const double *y_loa
     kfe_status status = KFE_OK;
     const kfe_i_moments *m = &job->model->moments;
     double *values = NULL;
-    int columns = 0;
 
-    KFE_TRY(kfe_i_column_axis(job, &columns));
-    KFE_TRY(kfe_i_explanation_add(
-        job->out, "selectivity-ratio",
+    KFE_TRY(kfe_i_explain_table(
+        job, "selectivity-ratio",
         "explained over unexplained variance of each column when it is fitted to the predicted target",
-        columns, targets, &values));
+        KFE_BY_COLUMN, targets, &values));
     for (int64_t t = 0; t < m->targets; t++)
         fill_selectivity(m, y_loadings + t * m->dim, t, values);
 cleanup:
@@ -305,24 +286,20 @@ static kfe_status explain_targets(kfe_i_explaining *job, const double *weights, 
     double *values = NULL;
     double *loadings = NULL;
     double *squares = NULL;
-    int features = 0;
-    int targets = 0;
 
-    KFE_TRY(kfe_i_component_axis(job, &features));
-    KFE_TRY(kfe_i_target_axis(job, &targets));
-    KFE_TRY(kfe_i_explanation_add(job->out, "y-loadings",
-                                  "how each target rises with the features; a class counts +1, the rest -1",
-                                  targets, features, &loadings));
+    KFE_TRY(kfe_i_explain_table(job, "y-loadings",
+                                "how each target rises with the features; a class counts +1, the rest -1",
+                                KFE_BY_TARGET, KFE_BY_FEATURE, &loadings));
     memcpy(loadings, m->target_cross, (size_t)(m->targets * m->dim) * sizeof *loadings);
     divide(m->targets, m->dim, factor, 1, loadings);
     KFE_ALLOC(job->ctx, squares, m->dim);
     KFE_TRY(explained_squares(job->ctx, m->targets, m->dim, m->target_cross, factor, squares));
-    KFE_TRY(kfe_i_explanation_add(job->out, "y-variance",
-                                  "share of the variance of the targets that each feature explains", features,
-                                  shares, &values));
+    KFE_TRY(kfe_i_explain_table(job, "y-variance",
+                                "share of the variance of the targets that each feature explains",
+                                KFE_BY_FEATURE, shares, &values));
     fill_shares(m->dim, squares, sum_of(m->targets, m->target_squares), values);
     KFE_TRY(explain_vip(job, weights, squares));
-    KFE_TRY(explain_selectivity(job, loadings, targets));
+    KFE_TRY(explain_selectivity(job, loadings, KFE_BY_TARGET));
     KFE_TRY(kfe_i_explain_y_scores(job, loadings));
 cleanup:
     kfe_i_free(job->ctx, squares);
@@ -337,7 +314,7 @@ static kfe_status explain_moments(kfe_i_explaining *job, const double *weights)
     int shares = 0;
 
     KFE_TRY(factor_products(job->ctx, &job->model->moments, &factor));
-    KFE_TRY(kfe_i_explanation_words(job->out, "value", 2, words, &shares));
+    KFE_TRY(kfe_i_explain_axis(job, "value", 2, words, &shares));
     KFE_TRY(explain_columns(job, factor, shares));
     if (job->model->moments.targets > 0)
         KFE_TRY(explain_targets(job, weights, factor, shares));
@@ -351,16 +328,12 @@ cleanup:
 static kfe_status explain_scores(kfe_i_explaining *job)
 {
     kfe_status status = KFE_OK;
-    int examples = 0;
-    int features = 0;
     double *values = NULL;
 
     if (!job->data || !job->settings.examples)
         return KFE_OK;
-    KFE_TRY(kfe_i_example_axis(job, &examples));
-    KFE_TRY(kfe_i_component_axis(job, &features));
-    KFE_TRY(kfe_i_explanation_add(job->out, "scores", "the features of each example", examples, features,
-                                  &values));
+    KFE_TRY(kfe_i_explain_table(job, "scores", "the features of each example", KFE_BY_EXAMPLE, KFE_BY_FEATURE,
+                                &values));
     KFE_TRY(kfe_i_model_project(job->ctx, job->model, job->data, values));
 cleanup:
     return status;

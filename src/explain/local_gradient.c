@@ -73,18 +73,6 @@ static kfe_status part_values(const local_rows *r, int64_t m, double *out)
                         r->local->outputs, out);
 }
 
-static kfe_status make_dense(kfe_context *ctx, const kfe_i_table *table, kfe_i_dense *out)
-{
-    kfe_status status = KFE_OK;
-
-    *out = (kfe_i_dense){.rows = table->rows, .cols = table->cols};
-    KFE_ALLOC(ctx, out->values, table->rows * table->cols);
-    for (int64_t i = 0; i < table->rows; i++)
-        kfe_i_table_dense_row(table, i, out->values + i * table->cols);
-cleanup:
-    return status;
-}
-
 /* out (count × outputs × dim) = ∂g_m/∂z^m, times the share of the part. */
 static kfe_status part_slopes(const local_rows *r, int64_t m, double *out)
 {
@@ -95,8 +83,8 @@ static kfe_status part_slopes(const local_rows *r, int64_t m, double *out)
     int64_t width = r->local->outputs * part->dim;
 
     memset(out, 0, (size_t)(r->count * width) * sizeof *out);
-    KFE_TRY(make_dense(ctx, &r->places.z[m], &e.x));
-    KFE_TRY(make_dense(ctx, &part->support, &e.support));
+    KFE_TRY(kfe_i_dense_rows(ctx, &r->places.z[m], 0, r->count, &e.x));
+    KFE_TRY(kfe_i_dense_rows(ctx, &part->support, 0, r->local->rows, &e.support));
     KFE_TRY(kfe_i_expansion_gradient(ctx, &r->g->model->kernels.items[m], &e, out));
     for (int64_t i = 0; i < r->count; i++)
         cblas_dscal((blasint)width, r->places.shares[i * r->local->part_count + m], out + i * width, 1);

@@ -12,32 +12,6 @@
 #include "explain/permuting.h"
 #include "model/linear.h"
 
-static void permuting_free(kfe_i_permuting *p)
-{
-    kfe_i_judging_free(&p->judging);
-    kfe_data_free(p->data);
-    kfe_data_free(p->intact);
-    kfe_i_free(p->job->ctx, p->order);
-}
-
-/* out: the mean and the standard deviation of what is lost without a column. All columns are permuted by the same orders of the rows, so
- * that neither the other columns nor their places matter. */
-static kfe_status lose(kfe_i_permuting *p, int64_t column, double out[2])
-{
-    kfe_status status = KFE_OK;
-    kfe_i_losses losses = {0};
-    double loss = 0;
-
-    kfe_i_rng_init(&p->rng, p->job->ctx->seed, KFE_STREAM_PERMUTE);
-    for (int64_t r = 0; r < p->job->settings.repeats; r++) {
-        KFE_TRY(kfe_i_permuted_loss(p, column, column + 1, &loss));
-        kfe_i_losses_add(&losses, loss);
-    }
-    kfe_i_losses_sum_up(&losses, out);
-cleanup:
-    return status;
-}
-
 /* ---- columns ---- */
 
 /* Multiplications that take some seconds: what {top=auto} spends. */
@@ -121,16 +95,15 @@ static kfe_status chosen_axis(kfe_i_explaining *job, const kfe_i_sorted *chosen,
 {
     kfe_status status = KFE_OK;
     const char **labels = NULL;
-    int all = 0;
 
-    KFE_TRY(kfe_i_column_axis(job, &all));
-    *out = all;
-    if (count == job->out->axes[all].count)
+    *out = KFE_BY_COLUMN;
+    KFE_TRY(kfe_i_explain_model_axis(job, KFE_BY_COLUMN));
+    if (count == job->axes[KFE_BY_COLUMN].count)
         return KFE_OK;
     KFE_ALLOC(job->ctx, labels, count);
     for (int64_t k = 0; k < count; k++)
-        labels[k] = job->out->axes[all].labels[chosen[k].index];
-    KFE_TRY(kfe_i_explanation_words(job->out, "column", count, labels, out));
+        labels[k] = job->axes[KFE_BY_COLUMN].labels[chosen[k].index];
+    KFE_TRY(kfe_i_explain_axis(job, "column", count, labels, out));
 cleanup:
     kfe_i_free(job->ctx, labels);
     return status;
@@ -149,13 +122,13 @@ static kfe_status lose_columns(kfe_i_permuting *p)
 
     KFE_TRY(choose_columns(p, &chosen, &count));
     KFE_TRY(chosen_axis(job, chosen, count, &columns));
-    KFE_TRY(kfe_i_explanation_words(job->out, "value", 2, words, &values_axis));
-    KFE_TRY(kfe_i_explanation_add(job->out, "permutation",
-                                  "by how much the metric gets worse when a column is permuted", columns,
-                                  values_axis, &values));
+    KFE_TRY(kfe_i_explain_axis(job, "value", 2, words, &values_axis));
+    KFE_TRY(kfe_i_explain_table(job, "permutation",
+                                "by how much the metric gets worse when a column is permuted", columns,
+                                values_axis, &values));
     for (int64_t k = 0; k < count; k++) {
         KFE_TRY(kfe_i_progress(job->ctx, "permuting columns", k, count));
-        KFE_TRY(lose(p, chosen[k].index, values + 2 * k));
+        KFE_TRY(kfe_i_permuted_losses(p, kfe_i_permuted_column, chosen[k].index, values + 2 * k));
     }
 cleanup:
     kfe_i_free(job->ctx, chosen);
@@ -176,26 +149,6 @@ static kfe_status check(const kfe_i_explaining *job)
     return status;
 }
 
-static kfe_status begin(kfe_i_permuting *p)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_explaining *job = p->job;
-
-    KFE_TRY(kfe_i_sample_data(job, 1, &p->data));
-    KFE_TRY(kfe_i_sample_open_gaps(job, p->data));
-    KFE_ALLOC(job->ctx, p->order, kfe_data_rows(p->data));
-    for (int64_t i = 0; i < kfe_data_rows(p->data); i++)
-        p->order[i] = i;
-    KFE_TRY(kfe_i_data_gather(job->ctx, p->data, p->order, kfe_data_rows(p->data), &p->intact));
-    p->judging = (kfe_i_judging){.ctx = job->ctx, .model = job->model, .data = p->data};
-    KFE_TRY(kfe_i_judge_metric(job, &p->judging.metric));
-    kfe_i_rng_init(&p->rng, job->ctx->seed, KFE_STREAM_PERMUTE);
-    KFE_TRY(kfe_i_judging_begin(&p->judging));
-    KFE_TRY(kfe_i_judge(&p->judging, &p->baseline));
-cleanup:
-    return status;
-}
-
 kfe_status kfe_i_explain_permutation(kfe_i_explaining *job)
 {
     kfe_status status = check(job);
@@ -203,10 +156,10 @@ kfe_status kfe_i_explain_permutation(kfe_i_explaining *job)
 
     if (status != KFE_OK)
         return status;
-    p.judging.ctx = job->ctx;
-    KFE_TRY(begin(&p));
+    KFE_TRY(kfe_i_judge_metric(job, &p.judging.metric));
+    KFE_TRY(kfe_i_permuting_begin(&p, 1));
     KFE_TRY(lose_columns(&p));
 cleanup:
-    permuting_free(&p);
+    kfe_i_permuting_free(&p);
     return status;
 }

@@ -129,15 +129,11 @@ static kfe_status add_importance(sensing *s)
 {
     kfe_status status = KFE_OK;
     kfe_i_explaining *job = s->job;
-    int columns = 0;
-    int values_axis = 0;
     double *values = NULL;
 
-    KFE_TRY(kfe_i_column_axis(job, &columns));
-    KFE_TRY(s->of_outputs ? kfe_i_output_axis(job, &values_axis) : kfe_i_component_axis(job, &values_axis));
-    KFE_TRY(kfe_i_explanation_add(job->out, "gradient",
-                                  "mean squared derivative by a column, times the variance of the column",
-                                  columns, values_axis, &values));
+    KFE_TRY(kfe_i_explain_table(job, "gradient",
+                                "mean squared derivative by a column, times the variance of the column",
+                                KFE_BY_COLUMN, s->of_outputs ? KFE_BY_OUTPUT : KFE_BY_FEATURE, &values));
     KFE_TRY(square_derivatives(s, values));
 cleanup:
     return status;
@@ -199,17 +195,13 @@ static kfe_status add_gradients(sensing *s)
     kfe_status status = KFE_OK;
     kfe_i_explaining *job = s->job;
     int64_t cols = s->gradient.cols;
-    int columns = 0;
-    int examples = 0;
     double *values = NULL;
 
-    KFE_TRY(kfe_i_column_axis(job, &columns));
-    KFE_TRY(kfe_i_example_axis(job, &examples));
     KFE_TRY(
-        kfe_i_explanation_add(job->out, "gradients",
-                              "derivative of each example's decisive output (or first feature) by a column, "
-                              "in the units of the data",
-                              examples, columns, &values));
+        kfe_i_explain_table(job, "gradients",
+                            "derivative of each example's decisive output (or first feature) by a column, "
+                            "in the units of the data",
+                            KFE_BY_EXAMPLE, KFE_BY_COLUMN, &values));
     for (int64_t first = 0; first < s->rows; first += BLOCK) {
         int64_t count = s->rows - first < BLOCK ? s->rows - first : BLOCK;
         KFE_TRY(kfe_i_progress(job->ctx, "computing derivatives", first, s->rows));
@@ -270,13 +262,13 @@ static kfe_status support_axis(kfe_i_explaining *job, int *out)
     const kfe_model *model = job->model;
     char label[32];
 
-    KFE_TRY(kfe_i_explanation_axis(job->out, "support example", model->rows, out));
+    KFE_TRY(kfe_i_explain_axis(job, "support example", model->rows, NULL, out));
     if (!model->support_index)
         return KFE_OK;
-    KFE_ALLOC_ZERO(job->ctx, job->out->axes[*out].labels, model->rows);
+    KFE_ALLOC_ZERO(job->ctx, job->axes[*out].labels, model->rows);
     for (int64_t s = 0; s < model->rows; s++) {
         snprintf(label, sizeof label, "row %lld", (long long)model->support_index[s] + 1);
-        KFE_STRDUP(job->ctx, job->out->axes[*out].labels[s], label);
+        KFE_STRDUP(job->ctx, job->axes[*out].labels[s], label);
     }
 cleanup:
     return status;
@@ -345,17 +337,14 @@ static kfe_status explain_distances(kfe_i_explaining *job)
     kfe_status status = KFE_OK;
     kfe_i_table *scaled = NULL;
     double *values = NULL;
-    int examples = 0;
     int single = 0;
 
     KFE_ALLOC_ZERO(job->ctx, scaled, job->model->view_count);
     KFE_TRY(scale_rows(job, job->data, scaled));
-    KFE_TRY(kfe_i_example_axis(job, &examples));
-    KFE_TRY(kfe_i_explanation_words(job->out, "value", 1, (const char *const[]){"distance"}, &single));
-    KFE_TRY(
-        kfe_i_explanation_add(job->out, "support-distance",
-                              "distance of each example to the nearest support example, on scaled columns",
-                              examples, single, &values));
+    KFE_TRY(kfe_i_explain_axis(job, "value", 1, (const char *const[]){"distance"}, &single));
+    KFE_TRY(kfe_i_explain_table(job, "support-distance",
+                                "distance of each example to the nearest support example, on scaled columns",
+                                KFE_BY_EXAMPLE, single, &values));
     KFE_TRY(find_distances(job, scaled, values));
 cleanup:
     for (int v = 0; scaled && v < job->model->view_count; v++)
@@ -382,9 +371,9 @@ kfe_status kfe_i_explain_support(kfe_i_explaining *job)
     if (job->model->projector != KFE_PROJECT_KERNEL)
         return kfe_i_fail(job->ctx, KFE_EUNSUPPORTED, "the model has no support examples with coefficients");
     KFE_TRY(support_axis(job, &supports));
-    KFE_TRY(kfe_i_explanation_words(job->out, "value", 1, (const char *const[]){"size"}, &single));
-    KFE_TRY(kfe_i_explanation_add(
-        job->out, "support",
+    KFE_TRY(kfe_i_explain_axis(job, "value", 1, (const char *const[]){"size"}, &single));
+    KFE_TRY(kfe_i_explain_table(
+        job, "support",
         "size of the coefficients of each support example: larger ones shape the outputs more", supports,
         single, &values));
     add_weights(job->model, values);

@@ -14,61 +14,36 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "core/rng.h"
 #include "data/rows/fingerprint.h"
 #include "explain/gate.h"
-#include "explain/judge.h"
 #include "explain/permuting.h"
 #include "model/arrange.h"
 #include "model/refit.h"
 
 /* ---- permuting ---- */
 
-typedef struct permuting {
-    kfe_i_explaining *job;
-    kfe_data *data; /* a copy of some rows */
-    kfe_i_judging judging;
-    double baseline;
-    kfe_i_rng rng;
-    int64_t *order; /* rows */
-} permuting;
-
-/* The metric when the rows of a view, of any kind of table, are exchanged. */
-static kfe_status judge_permuted(permuting *p, int view, double *out)
+/* What is lost when the rows of a view, of any kind of table, are exchanged. */
+static kfe_status permuted_view(kfe_i_permuting *p, int64_t view, double *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_table *table = &p->data->views[view].table;
     kfe_i_table before = *table;
     kfe_i_table permuted = {0};
+    double value = 0;
 
-    KFE_TRY(kfe_i_exchange_rows(&p->rng, &p->data->target, before.rows, p->order));
+    KFE_TRY(kfe_i_permute_order(p));
     KFE_TRY(kfe_i_table_gather(p->job->ctx, &before, p->order, before.rows, &permuted));
     *table = permuted;
-    status = kfe_i_judge(&p->judging, out);
+    status = kfe_i_judge(&p->judging, &value);
     *table = before;
+    *out = kfe_i_judge_loss(p->judging.metric, p->baseline, value);
 cleanup:
     kfe_i_table_free(&permuted);
     return status;
 }
 
-static kfe_status lose(permuting *p, int view, double out[2])
-{
-    kfe_status status = KFE_OK;
-    kfe_i_losses losses = {0};
-    double value = 0;
-
-    kfe_i_rng_init(&p->rng, p->job->ctx->seed, KFE_STREAM_PERMUTE);
-    for (int64_t r = 0; r < p->job->settings.repeats; r++) {
-        KFE_TRY(judge_permuted(p, view, &value));
-        kfe_i_losses_add(&losses, kfe_i_judge_loss(p->judging.metric, p->baseline, value));
-    }
-    kfe_i_losses_sum_up(&losses, out);
-cleanup:
-    return status;
-}
-
 /* The mean share of each view at the examples: the sum over its parts. */
-static kfe_status mean_shares(permuting *p, double *shares, int64_t stride)
+static kfe_status mean_shares(kfe_i_permuting *p, double *shares, int64_t stride)
 {
     kfe_status status = KFE_OK;
     kfe_i_explaining *job = p->job;
@@ -95,24 +70,17 @@ static kfe_status permute_views(kfe_i_explaining *job, const kfe_i_metric *metri
                                 int64_t stride)
 {
     kfe_status status = KFE_OK;
-    permuting p = {.job = job, .judging = {.ctx = job->ctx, .model = job->model, .metric = metric}};
+    kfe_i_permuting p = {.job = job, .judging = {.metric = metric}};
 
-    KFE_TRY(kfe_i_sample_data(job, 0, &p.data));
-    KFE_TRY(kfe_i_sample_open_gaps(job, p.data));
-    p.judging.data = p.data;
-    KFE_ALLOC(job->ctx, p.order, kfe_data_rows(p.data));
-    KFE_TRY(kfe_i_judging_begin(&p.judging));
-    KFE_TRY(kfe_i_judge(&p.judging, &p.baseline));
+    KFE_TRY(kfe_i_permuting_begin(&p, 0));
     for (int v = 0; v < job->model->view_count; v++) {
         KFE_TRY(kfe_i_progress(job->ctx, "permuting views", v, job->model->view_count));
-        KFE_TRY(lose(&p, v, values + v * stride));
+        KFE_TRY(kfe_i_permuted_losses(&p, permuted_view, v, values + v * stride));
     }
     if (job->model->local)
         KFE_TRY(mean_shares(&p, values + 2, stride));
 cleanup:
-    kfe_i_judging_free(&p.judging);
-    kfe_i_free(job->ctx, p.order);
-    kfe_data_free(p.data);
+    kfe_i_permuting_free(&p);
     return status;
 }
 
@@ -222,10 +190,10 @@ static kfe_status add_table(kfe_i_explaining *job, int *drop, int *width, double
     KFE_ALLOC(job->ctx, names, job->model->view_count);
     for (int v = 0; v < job->model->view_count; v++)
         names[v] = job->model->views[v].name;
-    KFE_TRY(kfe_i_explanation_words(job->out, "view", job->model->view_count, names, &views));
-    KFE_TRY(kfe_i_explanation_words(job->out, "value", *width, words, &values_axis));
-    KFE_TRY(kfe_i_explanation_add(
-        job->out, "views",
+    KFE_TRY(kfe_i_explain_axis(job, "view", job->model->view_count, names, &views));
+    KFE_TRY(kfe_i_explain_axis(job, "value", *width, words, &values_axis));
+    KFE_TRY(kfe_i_explain_table(
+        job, "views",
         job->train ? "by how much the metric gets worse when the rows of a view are permuted (loss), and "
                      "when the model is fitted without it (drop)"
                    : "by how much the metric gets worse when the rows of a view are permuted",

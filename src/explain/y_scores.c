@@ -56,17 +56,13 @@ static kfe_status add_rotations(kfe_i_explaining *job, const double *q, const do
     kfe_status status = KFE_OK;
     const kfe_i_moments *m = &job->model->moments;
     int64_t k = m->dim;
-    int features = 0;
-    int targets = 0;
     double *inverse = NULL;
     double *values = NULL;
 
     KFE_ALLOC(job->ctx, inverse, k * k);
     KFE_TRY(invert_products(job->ctx, m, q, inverse));
-    KFE_TRY(kfe_i_component_axis(job, &features));
-    KFE_TRY(kfe_i_target_axis(job, &targets));
-    KFE_TRY(kfe_i_explanation_add(job->out, "y-rotations", "y-scores per unit of each centred target",
-                                  targets, features, &values));
+    KFE_TRY(kfe_i_explain_table(job, "y-rotations", "y-scores per unit of each centred target", KFE_BY_TARGET,
+                                KFE_BY_FEATURE, &values));
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)m->targets, (blasint)k, (blasint)k, 1, q,
                 (blasint)k, inverse, (blasint)k, 0, values, (blasint)k);
     *out = values;
@@ -103,18 +99,14 @@ kfe_status kfe_i_explain_y_scores(kfe_i_explaining *job, const double *y_loading
     kfe_status status = KFE_OK;
     const kfe_i_moments *m = &job->model->moments;
     const double *rotations = NULL;
-    int examples = 0;
-    int features = 0;
     double *values = NULL;
 
     KFE_TRY(add_rotations(job, y_loadings, &rotations));
     if (!job->data || !job->settings.examples || !has_targets(job))
         goto cleanup;
-    KFE_TRY(kfe_i_example_axis(job, &examples));
-    KFE_TRY(kfe_i_component_axis(job, &features));
-    KFE_TRY(kfe_i_explanation_add(job->out, "y-scores",
-                                  "the features that correspond to the targets of each example", examples,
-                                  features, &values));
+    KFE_TRY(kfe_i_explain_table(job, "y-scores",
+                                "the features that correspond to the targets of each example", KFE_BY_EXAMPLE,
+                                KFE_BY_FEATURE, &values));
     for (int64_t i = 0; i < kfe_data_rows(job->data); i++)
         for (int64_t t = 0; t < m->targets; t++)
             cblas_daxpy((blasint)m->dim, centred_target(job, i, t), rotations + t * m->dim, 1,
