@@ -126,7 +126,7 @@ kfe_status kfe_paired_test(kfe_context *ctx, int64_t count, const double *a, con
         KFE_FAIL(ctx, KFE_EINVAL, "test rows / training rows must be a number from 0 up, not %g", test_share);
     KFE_TRY(check_finite(ctx, "first", count, 1, a));
     KFE_TRY(check_finite(ctx, "second", count, 1, b));
-    result = test_share > 0 ? kfe_i_corrected_t(count, a, b, test_share) : kfe_i_paired_t(count, a, b);
+    result = kfe_i_paired_t(count, (kfe_i_tested){a, 1}, (kfe_i_tested){b, 1}, test_share);
     *t = result.statistic;
     *p = result.p;
 cleanup:

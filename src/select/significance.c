@@ -108,61 +108,64 @@ double kfe_i_student_two_sided(double t, double degrees)
 /* Numbers that differ by rounding only are equal: sums of the same terms in another order are not evidence. */
 #define ROUNDING 1e-12
 
-static double difference(double a, double b)
+/* NaN: one of the two is missing. */
+static double difference(kfe_i_tested a, kfe_i_tested b, int64_t i)
 {
-    double d = a - b;
-    return fabs(d) <= ROUNDING * fmax(fabs(a), fabs(b)) ? 0 : d;
+    double x = a.values[i * a.stride];
+    double y = b.values[i * b.stride];
+
+    return fabs(x - y) <= ROUNDING * fmax(fabs(x), fabs(y)) ? 0 : x - y;
 }
 
-static double variance_about(int64_t count, const double *a, const double *b, double mean)
+static double variance_about(int64_t count, kfe_i_tested a, kfe_i_tested b, double mean)
 {
     double sum = 0;
 
-    for (int64_t i = 0; i < count; i++)
-        sum += (difference(a[i], b[i]) - mean) * (difference(a[i], b[i]) - mean);
-    return sum / (double)(count - 1);
+    for (int64_t i = 0; i < count; i++) {
+        double away = difference(a, b, i) - mean;
+        sum += isnan(away) ? 0 : away * away;
+    }
+    return sum;
 }
 
 /* Up to rounding, too: 0.95 - 0.9 and 1 - 0.95 are not the same double. */
-static int all_differ_alike(int64_t count, const double *a, const double *b)
+static int differ_alike(kfe_i_tested a, kfe_i_tested b, int64_t i, int64_t j)
 {
-    for (int64_t i = 1; i < count; i++) {
-        double size = fmax(fmax(fabs(a[i]), fabs(b[i])), fmax(fabs(a[0]), fabs(b[0])));
-        if (fabs(difference(a[i], b[i]) - difference(a[0], b[0])) > ROUNDING * size)
-            return 0;
-    }
-    return 1;
+    double size = fmax(fmax(fabs(a.values[i * a.stride]), fabs(b.values[i * b.stride])),
+                       fmax(fabs(a.values[j * a.stride]), fabs(b.values[j * b.stride])));
+
+    return fabs(difference(a, b, i) - difference(a, b, j)) <= ROUNDING * size;
 }
 
-static kfe_i_test_result paired(int64_t count, const double *a, const double *b, double test_share)
+kfe_i_test_result kfe_i_paired_t(int64_t count, kfe_i_tested a, kfe_i_tested b, double test_share)
 {
-    kfe_i_test_result result = {0, (double)NAN, (double)(count - 1), (double)NAN};
+    kfe_i_test_result result = {.statistic = NAN, .p = NAN};
+    double pairs = 0;
+    int64_t first = -1; /* of the pairs */
+    int alike = 1;      /* all differences are the same */
 
-    for (int64_t i = 0; i < count; i++)
-        result.mean_difference += difference(a[i], b[i]) / (double)count;
-    if (count < 2) {
-        result.degrees = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double d = difference(a, b, i);
+        if (isnan(d))
+            continue;
+        first = first < 0 ? i : first;
+        alike &= differ_alike(a, b, i, first);
+        result.mean_difference += d;
+        pairs++;
+    }
+    result.mean_difference /= fmax(pairs, 1);
+    if (pairs < 2)
+        return result;
+    result.degrees = pairs - 1;
+    if (alike) {
+        result.mean_difference = difference(a, b, first);
+        result.statistic =
+            result.mean_difference == 0 ? 0 : copysign((double)INFINITY, result.mean_difference);
+        result.p = result.mean_difference == 0 ? 1 : (double)NAN;
         return result;
     }
-    if (all_differ_alike(count, a, b)) {
-        double alike = difference(a[0], b[0]);
-        result.mean_difference = alike;
-        result.statistic = alike == 0 ? 0 : copysign((double)INFINITY, alike);
-        result.p = alike == 0 ? 1 : (double)NAN;
-        return result;
-    }
-    double variance = variance_about(count, a, b, result.mean_difference);
-    result.statistic = result.mean_difference / sqrt(variance * (1 / (double)count + test_share));
+    double variance = variance_about(count, a, b, result.mean_difference) / (pairs - 1);
+    result.statistic = result.mean_difference / sqrt(variance * (1 / pairs + test_share));
     result.p = kfe_i_student_two_sided(result.statistic, result.degrees);
     return result;
-}
-
-kfe_i_test_result kfe_i_paired_t(int64_t count, const double *a, const double *b)
-{
-    return paired(count, a, b, 0);
-}
-
-kfe_i_test_result kfe_i_corrected_t(int64_t count, const double *a, const double *b, double test_share)
-{
-    return paired(count, a, b, test_share);
 }

@@ -18,10 +18,15 @@ typedef struct kfe_i_test_result {
 /* P(|T| ≥ |t|) for Student's t with this many degrees of freedom. */
 double kfe_i_student_two_sided(double t, double degrees);
 
-/* Paired t-test of a[i] − b[i]. */
-kfe_i_test_result kfe_i_paired_t(int64_t count, const double *a, const double *b);
-/* Nadeau & Bengio's corrected resampled t-test: the variance of the mean is s²(1/count + test_share), where
- * test_share is test rows / training rows, because training sets of different splits overlap. */
-kfe_i_test_result kfe_i_corrected_t(int64_t count, const double *a, const double *b, double test_share);
+/* Values of one of two methods: values[i * stride] on split i. */
+typedef struct kfe_i_tested {
+    const double *values;
+    int64_t stride;
+} kfe_i_tested;
+
+/* Paired t-test of a − b; pairs with a NaN are left out. `test_share` 0: pairs are independent. Else Nadeau & Bengio's corrected resampled
+ * t-test: the variance of the mean is s²(1/count + test_share), where test_share is test rows / training rows, because training sets of
+ * different splits overlap. */
+kfe_i_test_result kfe_i_paired_t(int64_t count, kfe_i_tested a, kfe_i_tested b, double test_share);
 
 #endif

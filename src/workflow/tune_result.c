@@ -116,20 +116,17 @@ static void put_winner_first(ranking *list)
 static void test_against_first(ranking *list)
 {
     const kfe_i_tune *tune = list->tune;
-    const double *first = fold_values(tune, list->items[0].entry, list->items[0].setting);
+    const kfe_i_tested first = {fold_values(tune, list->items[0].entry, list->items[0].setting), 1};
     double test_share = 1 / ((double)kfe_i_tune_folds(tune, 0) - 1);
 
     for (int64_t i = 1; i < list->count; i++) {
-        double a[KFE_TUNE_FOLDS];
-        double b[KFE_TUNE_FOLDS];
-        int64_t pairs = 0;
-        const double *values = fold_values(tune, list->items[i].entry, list->items[i].setting);
-        for (int f = 0; list->items[i].folds > 0 && f < KFE_TUNE_FOLDS; f++)
-            if (!isnan(first[f]) && !isnan(values[f])) {
-                a[pairs] = values[f];
-                b[pairs++] = first[f];
-            }
-        list->items[i].p = pairs > 1 ? kfe_i_corrected_t(pairs, a, b, test_share).p : NAN;
+        const ranked *item = &list->items[i];
+        if (item->folds > 0)
+            list->items[i].p =
+                kfe_i_paired_t(KFE_TUNE_FOLDS,
+                               (kfe_i_tested){fold_values(tune, item->entry, item->setting), 1}, first,
+                               test_share)
+                    .p;
     }
 }
 

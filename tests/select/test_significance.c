@@ -111,14 +111,19 @@ static void test_ends(void **state)
 
 /* ---- paired tests ---- */
 
+static kfe_i_test_result test_of(int64_t count, const double *a, const double *b, double test_share)
+{
+    return kfe_i_paired_t(count, (kfe_i_tested){a, 1}, (kfe_i_tested){b, 1}, test_share);
+}
+
 static void test_paired_by_hand(void **state)
 {
     static const double a[] = {4, 7, 12};
     static const double b[] = {3, 5, 9};
     double t = 2 * sqrt(3); /* differences 1, 2, 3: mean 2, variance 1 */
-    kfe_i_test_result plain = kfe_i_paired_t(3, a, b);
-    kfe_i_test_result turned = kfe_i_paired_t(3, b, a);
-    kfe_i_test_result corrected = kfe_i_corrected_t(3, a, b, 0.5);
+    kfe_i_test_result plain = test_of(3, a, b, 0);
+    kfe_i_test_result turned = test_of(3, b, a, 0);
+    kfe_i_test_result corrected = test_of(3, a, b, 0.5);
     (void)state;
 
     assert_below(fabs(plain.mean_difference - 2), 1e-15);
@@ -159,6 +164,20 @@ static void test_degenerate_pairs(void **state)
     assert_fails(ctx, KFE_EINVAL, "pairs", kfe_paired_test(ctx, -3, a, b, 0, &t, &p));
 }
 
+/* Pairs of which one is missing do not count, and values may lie apart. */
+static void test_missing_pairs(void **state)
+{
+    static const double a[] = {4, 0, NAN, 0, 7, 0, 12, 0, 1, 0};
+    static const double b[] = {3, 2, 5, 9, NAN}; /* pairs: (4, 3), (7, 5), (12, 9) */
+    kfe_i_test_result all = kfe_i_paired_t(5, (kfe_i_tested){a, 2}, (kfe_i_tested){b, 1}, 0.2);
+    kfe_i_test_result known = test_of(3, (const double[]){4, 7, 12}, (const double[]){3, 5, 9}, 0.2);
+
+    (void)state;
+    assert_true(all.degrees == known.degrees && all.statistic == known.statistic && all.p == known.p);
+    all = test_of(5, b, (const double[]){NAN, NAN, NAN, NAN, NAN}, 0);
+    assert_true(isnan(all.p) && all.degrees == 0);
+}
+
 /* Without a difference p is uniform: about a tenth of many tests have p < 0.1. */
 static void test_p_is_uniform_without_difference(void **state)
 {
@@ -168,7 +187,7 @@ static void test_p_is_uniform_without_difference(void **state)
 
     for (uint64_t k = 0; k < TESTS; k++) {
         double *values = support_normals(k + 1, 2 * PAIRS);
-        small += kfe_i_paired_t(PAIRS, values, values + PAIRS).p < 0.1;
+        small += test_of(PAIRS, values, values + PAIRS, 0).p < 0.1;
         free(values);
     }
     /* five standard deviations of the binomial distribution */
@@ -180,12 +199,12 @@ static void test_rounding_is_a_tie(void **state)
 {
     static const double a[] = {0.9, 0.85, 0.7, 0.8};
     double b[] = {0.9 + 1e-15, 0.85 - 2e-16, 0.7 + 3e-15, 0.8};
-    kfe_i_test_result result = kfe_i_paired_t(4, a, b);
+    kfe_i_test_result result = test_of(4, a, b, 0);
 
     (void)state;
     assert_true(result.mean_difference == 0 && result.statistic == 0 && result.p == 1);
     b[0] += 0.01; /* ties do not hide one real difference */
-    result = kfe_i_paired_t(4, a, b);
+    result = test_of(4, a, b, 0);
     assert_below(fabs(result.mean_difference + 0.01 / 4), 1e-12);
 }
 
@@ -200,6 +219,7 @@ int main(void)
         cmocka_unit_test(test_ends),
         cmocka_unit_test(test_paired_by_hand),
         with_context(test_degenerate_pairs),
+        cmocka_unit_test(test_missing_pairs),
         cmocka_unit_test(test_p_is_uniform_without_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
