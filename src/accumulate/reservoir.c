@@ -102,27 +102,6 @@ cleanup:
     return status;
 }
 
-static kfe_status make_room(kfe_i_reservoir *r, int64_t rows)
-{
-    if (r->rows + rows > r->capacity) {
-        int64_t capacity = 2 * (r->rows + rows);
-        double *numbers = kfe_i_resize(r->ctx, r->numbers, capacity, sizeof *numbers);
-        if (!numbers)
-            return kfe_i_lack(r->ctx);
-        r->numbers = numbers;
-        r->capacity = capacity;
-    }
-    if (r->piece_count == r->piece_capacity) {
-        int64_t capacity = 2 * r->piece_capacity + 8;
-        kfe_data **pieces = kfe_i_resize(r->ctx, r->pieces, capacity, sizeof(kfe_data *));
-        if (!pieces)
-            return kfe_i_lack(r->ctx);
-        r->pieces = pieces;
-        r->piece_capacity = capacity;
-    }
-    return KFE_OK;
-}
-
 /* A random number that depends on the content; its last digits tell equal rows apart, so that a bounded number stays. */
 static double number_of(kfe_i_reservoir *r, const kfe_i_row_key *key)
 {
@@ -142,7 +121,8 @@ kfe_status kfe_i_reservoir_add(kfe_i_reservoir *r, const kfe_data *part)
     kfe_i_row_key *keys = NULL;
 
     KFE_ALLOC(r->ctx, index, rows);
-    KFE_TRY(make_room(r, rows));
+    KFE_GROW(r->ctx, r->numbers, r->capacity, r->rows + rows);
+    KFE_GROW(r->ctx, r->pieces, r->piece_capacity, r->piece_count + 1);
     KFE_TRY(kfe_i_data_plain_keys(r->ctx, part, &keys));
     for (int64_t i = 0; i < rows; i++) {
         double number = number_of(r, &keys[i]);

@@ -117,17 +117,6 @@ cleanup:
     return status;
 }
 
-static kfe_status add_to_list(kfe_context *ctx, kfe_data ***list, int64_t *count, kfe_data *part)
-{
-    kfe_data **longer = kfe_i_resize(ctx, *list, *count + 1, sizeof(kfe_data *));
-
-    if (!longer)
-        return kfe_i_lack(ctx);
-    *list = longer;
-    longer[(*count)++] = part;
-    return KFE_OK;
-}
-
 /* The first rows start the accumulator and are added. */
 static kfe_status start_from_first_rows(kfe_accumulator *sums, kfe_i_kept_rows *kept, kfe_i_row_files *files)
 {
@@ -135,6 +124,7 @@ static kfe_status start_from_first_rows(kfe_accumulator *sums, kfe_i_kept_rows *
     kfe_context *ctx = files->ctx;
     kfe_data **parts = NULL;
     int64_t count = 0;
+    int64_t capacity = 0;
     kfe_data *part = NULL;
     kfe_data *first = NULL;
 
@@ -142,7 +132,8 @@ static kfe_status start_from_first_rows(kfe_accumulator *sums, kfe_i_kept_rows *
         KFE_TRY(kfe_i_row_files_next(files, &part));
         if (!part)
             break;
-        KFE_TRY(add_to_list(ctx, &parts, &count, part));
+        KFE_GROW(ctx, parts, capacity, count + 1);
+        parts[count++] = part;
         part = NULL;
     }
     if (count > 0) {
@@ -188,27 +179,6 @@ cleanup:
 
 /* ---- the fit ---- */
 
-static kfe_status add_all(kfe_accumulator *sums, kfe_i_kept_rows *kept, kfe_i_row_files *files,
-                          kfe_i_stream_state *state)
-{
-    kfe_status status = KFE_OK;
-    kfe_data *part = NULL;
-
-    KFE_TRY(kfe_i_stream_state_skip(state));
-    for (;;) {
-        KFE_TRY(kfe_i_row_files_next(files, &part));
-        if (!part)
-            break;
-        KFE_TRY(add_part(sums, kept, files, part));
-        kfe_data_free(part);
-        part = NULL;
-        KFE_TRY(kfe_i_stream_state_save(state, sums));
-    }
-cleanup:
-    kfe_data_free(part);
-    return status;
-}
-
 /* One process of several gets standard input. */
 static kfe_status refuse_standard_input(const kfe_i_row_files *files)
 {
@@ -220,9 +190,9 @@ static kfe_status refuse_standard_input(const kfe_i_row_files *files)
     return KFE_OK;
 }
 
-/* In a cluster: the part of the rows that this process adds. The first rows of the first file say to all what the columns are. */
-static kfe_status add_own(kfe_accumulator *sums, kfe_i_kept_rows *kept, kfe_i_row_files *files,
-                          kfe_i_stream_state *state)
+/* Adds all rows or, in a cluster, the part of this process; then the first rows of the first file say to all what the columns are. */
+static kfe_status add_rows(kfe_accumulator *sums, kfe_i_kept_rows *kept, kfe_i_row_files *files,
+                           kfe_i_stream_state *state)
 {
     kfe_status status = KFE_OK;
     kfe_i_share share = kfe_i_own_share(files->ctx);
@@ -230,8 +200,10 @@ static kfe_status add_own(kfe_accumulator *sums, kfe_i_kept_rows *kept, kfe_i_ro
     kfe_data *part = NULL;
     kfe_i_cluster *cluster = kfe_i_cluster_pause(files->ctx); /* each process has other rows */
 
-    KFE_TRY(kfe_i_row_files_next(files, &part));
-    kfe_i_row_files_rewind(files);
+    if (share.parts > 1) {
+        KFE_TRY(kfe_i_row_files_next(files, &part));
+        kfe_i_row_files_rewind(files);
+    }
     if (by_files)
         files->share = share;
     KFE_TRY(kfe_i_stream_state_skip(state));
@@ -244,7 +216,7 @@ static kfe_status add_own(kfe_accumulator *sums, kfe_i_kept_rows *kept, kfe_i_ro
         if (by_files || (files->parts - 1) % share.parts == share.part)
             KFE_TRY(add_part(sums, kept, files, part));
         KFE_TRY(kfe_i_stream_state_save(state, sums));
-        if (kept && (by_files || share.part == 0)) /* one process counts the rows of a file */
+        if (kept && !kept->alone && (by_files || share.part == 0)) /* one process counts the rows of a file */
             kept->rows_of[files->at] += (double)kfe_data_rows(part);
     }
 cleanup:
@@ -267,8 +239,7 @@ static kfe_status read_rows(kfe_accumulator *sums, kfe_i_kept_rows *kept, kfe_i_
         KFE_TRY(samples ? start_from_sample(sums, files) : start_from_first_rows(sums, kept, files));
     if (kept && !sums->map)
         return KFE_OK; /* there are no rows */
-    KFE_TRY(kfe_i_processes(files->ctx) > 1 ? add_own(sums, kept, files, state)
-                                            : add_all(sums, kept, files, state));
+    KFE_TRY(add_rows(sums, kept, files, state));
     KFE_TRY(kfe_i_task_guess_share(files->ctx, &files->guess));
 cleanup:
     return status;
