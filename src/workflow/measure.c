@@ -3,6 +3,7 @@
  * the one that it names. Used by `kfe measure` and kfe.measure. */
 #include "select/measure.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -12,7 +13,7 @@
 #include "model/landmarks.h"
 #include "model/prepare.h"
 #include "model/spec.h"
-#include "report/measures.h"
+#include "result/result.h"
 
 /* "KERNEL" or "VIEW=KERNEL": no kernel has '=' before its first ':'. */
 static kfe_status parse_kernel(kfe_context *ctx, const char *text, kfe_i_kernel *out)
@@ -121,6 +122,33 @@ static kfe_status check_data(kfe_context *ctx, const kfe_data *data)
     return status;
 }
 
+static double value_of(const kfe_i_measure *measure, const kfe_i_measured *moments)
+{
+    return measure->needs_target && !moments->has_target ? (double)NAN : measure->value(moments);
+}
+
+static kfe_status make_result(kfe_context *ctx, int64_t count, char *const *names,
+                              const kfe_i_measured *moments, kfe_result **out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_measure *measure;
+    kfe_result *result = NULL;
+
+    KFE_TRY(kfe_i_result_new(ctx, &result));
+    kfe_i_result_table *table = kfe_i_result_add(kfe_i_result_facts(result), NULL, "measures", 0);
+    for (int64_t m = 0; m < count; m++) {
+        kfe_i_result_row(table);
+        kfe_i_put_text(table, NULL, "kernel", names[m]);
+        for (int i = 0; (measure = kfe_i_measure_at(i)); i++) {
+            kfe_i_put_real(table, NULL, measure->name, value_of(measure, &moments[m]));
+            kfe_i_put_about(table, measure->summary);
+        }
+    }
+    status = kfe_i_result_finish(result, out);
+cleanup:
+    return status;
+}
+
 kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count, const char *const *kernels,
                        const char *options, kfe_result **out)
 {
@@ -141,7 +169,7 @@ kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count,
     KFE_ALLOC_ZERO(ctx, names, kernel_count);
     for (int m = 0; m < kernel_count; m++)
         KFE_TRY(measure_kernel(ctx, data, &settings, kernels[m], &moments[m], &names[m]));
-    KFE_TRY(kfe_i_measures_result(ctx, kernel_count, names, moments, out));
+    KFE_TRY(make_result(ctx, kernel_count, names, moments, out));
 cleanup:
     for (int m = 0; names && m < kernel_count; m++)
         kfe_i_free(ctx, names[m]);
