@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "gram/column_cache.h"
 #include "gram/landmark/rpcholesky.h"
 #include "kernel/tile/cross.h"
 #include "support/engine.h"
@@ -407,94 +406,6 @@ static void test_narrow_points(void **state)
     tile_case_close(&c);
 }
 
-/* ---- the cache of columns ---- */
-
-enum { CACHED = 61 };
-
-static void check_column(kfe_context *ctx, kfe_i_column_cache *cache, const double *matrix, int64_t index,
-                         int64_t evaluated)
-{
-    const double *column = NULL;
-
-    assert_ok(ctx, kfe_i_column_cache_get(cache, index, &column));
-    for (int64_t i = 0; i < CACHED; i++)
-        assert_below(fabs(column[i] - matrix[i * CACHED + index]), 1e-13);
-    assert_int_equal(kfe_i_column_cache_evaluated(cache), evaluated);
-}
-
-static void test_column_cache(void **state)
-{
-    kfe_context *ctx = *state;
-    engine_problem p;
-    kfe_i_column_cache *cache = NULL;
-    const int64_t many[] = {1, 2, 1, 3};
-
-    assert_ok(ctx, engine_open(ctx, engine_case_named("ordinary"), CACHED, 1, &p));
-    double *matrix = engine_matrix(&p, 1);
-    assert_ok(ctx, kfe_i_column_cache_new(p.gram, 3, &cache));
-    check_column(ctx, cache, matrix, 5, 1);
-    check_column(ctx, cache, matrix, 7, 2);
-    check_column(ctx, cache, matrix, 60, 3);
-    check_column(ctx, cache, matrix, 5, 3);
-    check_column(ctx, cache, matrix, 11, 4); /* evicts column 7, which was used longest ago */
-    check_column(ctx, cache, matrix, 60, 4);
-    check_column(ctx, cache, matrix, 5, 4);
-    check_column(ctx, cache, matrix, 7, 5); /* evicts column 11 */
-    check_column(ctx, cache, matrix, 11, 6);
-    assert_ok(ctx, kfe_i_column_cache_fetch(cache, many, 3)); /* 1 is listed twice */
-    assert_int_equal(kfe_i_column_cache_evaluated(cache), 8);
-    check_column(ctx, cache, matrix, 2, 8);
-    check_column(ctx, cache, matrix, 1, 8);
-    check_column(ctx, cache, matrix, 11, 8);
-    assert_fails(ctx, KFE_EINVAL, "4 columns do not fit a cache of 3",
-                 kfe_i_column_cache_fetch(cache, many, 4));
-    assert_ok(ctx, kfe_i_column_cache_fetch(cache, many, 0));
-    kfe_i_column_cache_free(cache);
-    engine_close(&p);
-    free(matrix);
-}
-
-static int cancel_always(void *user)
-{
-    (void)user;
-    return 1;
-}
-
-static void test_column_cache_edges(void **state)
-{
-    kfe_context *ctx = *state;
-    engine_problem p;
-    kfe_i_column_cache *cache = NULL;
-    const double *column = NULL;
-    int64_t all[CACHED];
-
-    for (int64_t i = 0; i < CACHED; i++)
-        all[i] = CACHED - 1 - i;
-    assert_ok(ctx, engine_open(ctx, engine_case_named("ordinary"), CACHED, 0, &p));
-    double *matrix = engine_matrix(&p, 0);
-    assert_ok(ctx, kfe_i_column_cache_new(p.gram, 0, &cache)); /* room for at least one column */
-    check_column(ctx, cache, matrix, 3, 1);
-    check_column(ctx, cache, matrix, 4, 2);
-    kfe_context_on_cancel(ctx, cancel_always, NULL);
-    assert_fails(ctx, KFE_ECANCEL, "cancelled", kfe_i_column_cache_get(cache, 9, &column));
-    assert_null(column);
-    kfe_context_on_cancel(ctx, NULL, NULL);
-    check_column(ctx, cache, matrix, 9, 3); /* a cancelled column does not count as present */
-    kfe_i_column_cache_free(cache);
-    assert_ok(ctx, kfe_i_column_cache_new(p.gram, 1000, &cache)); /* never more columns than the matrix has */
-    assert_ok(ctx, kfe_i_column_cache_fetch(cache, all, CACHED));
-    for (int64_t i = 0; i < CACHED; i++)
-        check_column(ctx, cache, matrix, i, CACHED);
-    kfe_i_column_cache_free(cache);
-    assert_ok(ctx, kfe_context_set_memory(ctx, 1000));
-    assert_fails(ctx, KFE_ELIMIT, "cache of kernel columns", kfe_i_column_cache_new(p.gram, 30, &cache));
-    assert_null(cache);
-    assert_ok(ctx, kfe_context_set_memory(ctx, 0));
-    kfe_i_column_cache_free(NULL);
-    engine_close(&p);
-    free(matrix);
-}
-
 /* ---- sums over groups without memory to sort the points ---- */
 
 /* The points take more than the slack of the limit, so that a copy of them is refused; the sums are the same. */
@@ -531,29 +442,23 @@ static void test_group_sums_without_a_copy(void **state)
 
 static kfe_status use_parts(kfe_context *ctx, void *user)
 {
-    static const int64_t index[] = {3, 1};
+    enum { ROWS = 61 };
     engine_problem p;
     kfe_i_rpcholesky f = {0};
     kfe_i_gram *partial = NULL;
-    kfe_i_column_cache *cache = NULL;
-    double v[CACHED] = {1};
-    double out[CACHED];
+    double v[ROWS] = {1};
+    double out[ROWS];
 
     (void)user;
-    kfe_status status = engine_open(ctx, engine_case_named("ordinary"), CACHED, 0, &p);
+    kfe_status status = engine_open(ctx, engine_case_named("ordinary"), ROWS, 0, &p);
     if (status == KFE_OK)
         status = kfe_i_rpcholesky_grow(p.gram, 20, 0, &f);
     if (status == KFE_OK)
         status = kfe_i_gram_partial(p.gram, 20, &partial);
     if (status == KFE_OK)
         status = kfe_i_gram_times(partial, v, 1, out);
-    if (status == KFE_OK)
-        status = kfe_i_column_cache_new(p.gram, 2, &cache);
-    if (status == KFE_OK)
-        status = kfe_i_column_cache_fetch(cache, index, 2);
     kfe_i_rpcholesky_free(&f);
     kfe_i_gram_free(partial);
-    kfe_i_column_cache_free(cache);
     engine_close(&p);
     return status;
 }
@@ -575,8 +480,6 @@ int main(void)
         cmocka_unit_test(test_partial_of_something_else),
         cmocka_unit_test(test_tiles),
         cmocka_unit_test(test_narrow_points),
-        cmocka_unit_test(test_column_cache),
-        cmocka_unit_test(test_column_cache_edges),
         cmocka_unit_test(test_group_sums_without_a_copy),
         cmocka_unit_test(test_failing_allocations),
     };

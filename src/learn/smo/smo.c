@@ -23,8 +23,8 @@
  * part of G (smo_start.c). A start from a neighbouring problem then reads each row that matters a few times instead of
  * in every iteration.
  *
- * Cost: two rows of G and O(n) per iteration; O(n) memory, beside a column cache for operators whose rows are neither
- * in memory nor products of short vectors.
+ * Cost: two rows of G and O(n) per iteration; O(n) memory, beside the matrix of operators whose rows are neither in memory nor
+ * products of short vectors.
  */
 #include "learn/smo/smo.h"
 
@@ -49,8 +49,6 @@ enum { PROGRESS_EVERY = 1024, SHRINK_EVERY_AT_MOST = 1000 };
 enum { TRUSTED_ITERATIONS_PER_EXAMPLE = 10 };
 /* After this number of pairs per example, Newton steps are made too, even if the caller has not asked for them. */
 enum { PAIRS_PER_EXAMPLE = 100 };
-/* Share of the memory limit that the column cache may take; the caller needs the rest. */
-#define CACHE_SHARE 0.5
 
 void kfe_i_smo_place_arrays(kfe_i_smo_state *s, int64_t count, double *memory)
 {
@@ -88,25 +86,13 @@ static void compute_row(const kfe_i_smo_state *s, int64_t index, double *row)
         row[s->active[k]] = factor_product(s->rows.factor, s->active[k], s->rows.factor_row);
 }
 
-kfe_status kfe_i_smo_read_row(kfe_i_smo_state *s, int64_t index, double *buffer, const double **row)
+const double *kfe_i_smo_row(kfe_i_smo_state *s, int64_t index, double *buffer)
 {
     s->done.row_touches++;
-    if (s->rows.cache)
-        return kfe_i_column_cache_get(s->rows.cache, index, row);
-    if (s->rows.factor)
-        compute_row(s, index, buffer);
-    *row = s->rows.factor ? buffer : s->rows.matrix + index * s->rows.stride;
-    return KFE_OK;
-}
-
-/* At least two columns: a pair reads both at a time. */
-static kfe_status open_cache(kfe_i_smo_state *s)
-{
-    double bytes_per_column = 16.0 * (double)s->n;
-    double columns = fmax(2, CACHE_SHARE * (double)kfe_i_memory_left(s->ctx) / bytes_per_column);
-
-    return kfe_i_column_cache_new(s->rows.gram, columns < (double)s->n ? (int64_t)columns : s->n,
-                                  &s->rows.cache);
+    if (!s->rows.factor)
+        return s->rows.matrix + index * s->rows.stride;
+    compute_row(s, index, buffer);
+    return buffer;
 }
 
 static kfe_status open_arrays(kfe_i_smo_state *s)
@@ -128,7 +114,9 @@ static kfe_status open_arrays(kfe_i_smo_state *s)
         s->rows.second = s->rows.first + n;
         s->rows.factor_row = s->rows.second + n;
     } else if (!s->rows.matrix) {
-        KFE_TRY(open_cache(s));
+        KFE_TRY(kfe_i_gram_materialise(s->rows.gram, &s->rows.own));
+        s->rows.matrix = s->rows.own;
+        s->rows.stride = n;
     }
 cleanup:
     return status;
@@ -145,23 +133,16 @@ static int64_t count_nonzeros(const kfe_i_smo_state *s)
     return count;
 }
 
-static kfe_status residuals_by_rows(kfe_i_smo_state *s)
+static void residuals_by_rows(kfe_i_smo_state *s)
 {
-    kfe_status status = KFE_OK;
-    const double *row = NULL;
-
     memcpy(s->residual, s->sign, (size_t)s->n * sizeof *s->residual);
-    for (int64_t i = 0; i < s->n; i++) {
-        if (s->alpha[i] == 0)
-            continue;
-        KFE_TRY(kfe_i_smo_read_row(s, i, s->rows.first, &row));
-        cblas_daxpy((blasint)s->n, -s->alpha[i] * s->sign[i], row, 1, s->residual, 1);
-    }
-cleanup:
-    return status;
+    for (int64_t i = 0; i < s->n; i++)
+        if (s->alpha[i] != 0)
+            cblas_daxpy((blasint)s->n, -s->alpha[i] * s->sign[i], kfe_i_smo_row(s, i, s->rows.first), 1,
+                        s->residual, 1);
 }
 
-static kfe_status residuals_by_product(kfe_i_smo_state *s, int64_t nonzeros)
+static kfe_status residuals_by_product(kfe_i_smo_state *s)
 {
     kfe_status status = KFE_OK;
 
@@ -170,7 +151,7 @@ static kfe_status residuals_by_product(kfe_i_smo_state *s, int64_t nonzeros)
     KFE_TRY(kfe_i_gram_times(s->rows.gram, s->weighted, 1, s->product));
     for (int64_t i = 0; i < s->n; i++)
         s->residual[i] = s->sign[i] - s->product[i];
-    s->done.row_touches += nonzeros;
+    s->done.row_touches += count_nonzeros(s);
 cleanup:
     return status;
 }
@@ -183,17 +164,15 @@ void kfe_i_smo_activate_all(kfe_i_smo_state *s)
     s->done.until_shrinking = s->n < SHRINK_EVERY_AT_MOST ? s->n : SHRINK_EVERY_AT_MOST;
 }
 
-/* One product with a factored operator costs less than its rows one by one. A tiled operator evaluates half of the
- * matrix for a product; columns that are evaluated instead stay in the cache. */
+/* One product with a factored operator costs less than its rows one by one. */
 static kfe_status compute_residuals(kfe_i_smo_state *s)
 {
-    int64_t nonzeros = count_nonzeros(s);
-
     kfe_i_smo_activate_all(s);
     s->done.since_exact = 0;
-    if (s->rows.factor || (s->rows.cache && 2 * nonzeros > s->n))
-        return residuals_by_product(s, nonzeros);
-    return residuals_by_rows(s);
+    if (s->rows.factor)
+        return residuals_by_product(s);
+    residuals_by_rows(s);
+    return KFE_OK;
 }
 
 /* ---- iterations ---- */
@@ -267,20 +246,16 @@ static double move(kfe_i_smo_state *s, int64_t i, double direction, double step)
     return s->sign[i] * (s->alpha[i] - before);
 }
 
-/* *moved is 0 if the step is below rounding; then all following ones would be too. */
-static kfe_status improve_pair(kfe_i_smo_state *s, int *moved)
+/* Returns 0 if the step is below rounding; then all following ones would be too. */
+static int improve_pair(kfe_i_smo_state *s)
 {
-    kfe_status status = KFE_OK;
-    const double *row_i = NULL;
-    const double *row_j = NULL;
     int64_t i = s->up;
-
-    KFE_TRY(kfe_i_smo_read_row(s, i, s->rows.first, &row_i));
+    const double *row_i = kfe_i_smo_row(s, i, s->rows.first);
     int64_t j = choose_partner(s, row_i);
-    *moved = 0;
+
     if (j < 0)
-        goto cleanup;
-    KFE_TRY(kfe_i_smo_read_row(s, j, s->rows.second, &row_j));
+        return 0;
+    const double *row_j = kfe_i_smo_row(s, j, s->rows.second);
     double step = (s->residual[i] - s->residual[j]) / curvature(s, row_i, i, j);
     step = fmin(step, fmin(room(s, i, s->sign[i]), room(s, j, -s->sign[j])));
     double change_i = move(s, i, s->sign[i], step);
@@ -289,12 +264,10 @@ static kfe_status improve_pair(kfe_i_smo_state *s, int *moved)
         int64_t t = s->active[k];
         s->residual[t] -= change_i * row_i[t] + change_j * row_j[t];
     }
-    *moved = change_i != 0 || change_j != 0;
     s->done.iterations++;
     s->done.since_exact++;
     s->done.until_shrinking--;
-cleanup:
-    return status;
+    return change_i != 0 || change_j != 0;
 }
 
 /* An example at a bound is in no violating pair while its residual is on the right side of all examples that may move
@@ -364,10 +337,10 @@ kfe_status kfe_i_smo_iterate(kfe_i_smo_state *s, const kfe_i_smo_options *option
         if (options->shrinking && s->done.until_shrinking <= 0)
             shrink(s);
         if (s->newton.steps && s->newton.pairs_left-- <= 0) {
-            KFE_TRY(kfe_i_smo_newton(s));
+            kfe_i_smo_newton(s);
             continue;
         }
-        KFE_TRY(improve_pair(s, &moved));
+        moved = improve_pair(s);
     }
 cleanup:
     return status;
@@ -512,7 +485,7 @@ kfe_status kfe_i_smo_solve(kfe_context *ctx, const kfe_i_smo_problem *problem,
     KFE_TRY(kfe_i_smo_iterate(&s, options, limit, &violation));
     KFE_TRY(report(&s, options, violation, out));
 cleanup:
-    kfe_i_column_cache_free(s.rows.cache);
+    kfe_i_free(ctx, s.rows.own);
     kfe_i_smo_work_free(ctx, &own);
     return status;
 }

@@ -7,22 +7,21 @@
 #ifndef KFE_LEARN_SMO_SMO_INTERNAL_H
 #define KFE_LEARN_SMO_SMO_INTERNAL_H
 
-#include "gram/column_cache.h"
 #include "learn/smo/smo.h"
 
 /* Directions in which y_i·α_i can move; a free coefficient has both. */
 enum { MAY_GO_UP = 1, MAY_GO_DOWN = 2 };
 
-/* Where rows of G come from: a matrix in memory, a column cache, or products of factor rows. */
+/* Where rows of G come from: a matrix in memory, or products of factor rows. */
 typedef struct kfe_i_smo_rows {
     const kfe_i_gram *gram;
     int is_block;         /* a subproblem */
-    const double *matrix; /* its rows, `stride` apart; NULL: not in memory */
+    const double *matrix; /* its rows, `stride` apart; NULL: of a factor */
     int64_t stride;
+    double *own; /* that matrix if the operator does not have it in memory */
     const kfe_i_table *factor;
     double *factor_row;     /* one row of the factor, dense */
     double *first, *second; /* n each: rows that are computed */
-    kfe_i_column_cache *cache;
 } kfe_i_smo_rows;
 
 /* Workspace of Newton steps. */
@@ -70,7 +69,7 @@ enum { KFE_SMO_ARRAYS = 4 };
 void kfe_i_smo_place_arrays(kfe_i_smo_state *s, int64_t count, double *memory);
 
 /* Row `index` of G; only its entries for active examples are valid. A computed row is written to `buffer`. */
-kfe_status kfe_i_smo_read_row(kfe_i_smo_state *s, int64_t index, double *buffer, const double **row);
+const double *kfe_i_smo_row(kfe_i_smo_state *s, int64_t index, double *buffer);
 /* Updates moves[i] after alpha[i] has changed. */
 void kfe_i_smo_update_moves(kfe_i_smo_state *s, int64_t i);
 void kfe_i_smo_activate_all(kfe_i_smo_state *s);
@@ -90,7 +89,7 @@ enum { KFE_SMO_FEW_FREE = 128 };
 /* Whether there are free coefficients, and not too many for a Newton step. */
 int kfe_i_smo_newton_applies(kfe_i_smo_state *s);
 /* Newton steps on the active free coefficients (smo_newton.c). */
-kfe_status kfe_i_smo_newton(kfe_i_smo_state *s);
+void kfe_i_smo_newton(kfe_i_smo_state *s);
 
 /* Clips alpha to the box and projects it on yᵀα = 0. */
 void kfe_i_smo_make_feasible(kfe_i_smo_state *s);

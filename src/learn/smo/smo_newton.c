@@ -115,23 +115,20 @@ static void reflect_square(int64_t k, double *a, double *v, double *w)
     cblas_dsyr2(CblasRowMajor, CblasLower, (blasint)k, -1, v, 1, w, 1, a, (blasint)k);
 }
 
-static kfe_status read_square(kfe_i_smo_state *s, int64_t k, double *square, double *ridge)
+/* Returns the ridge that the square got. */
+static double read_square(kfe_i_smo_state *s, int64_t k, double *square)
 {
-    kfe_status status = KFE_OK;
-    const double *row = NULL;
     double largest = 0;
 
     for (int64_t i = 0; i < k; i++) {
-        KFE_TRY(kfe_i_smo_read_row(s, s->newton.index[i], s->rows.first, &row));
+        const double *row = kfe_i_smo_row(s, s->newton.index[i], s->rows.first);
         for (int64_t j = 0; j <= i; j++)
             square[i * k + j] = row[s->newton.index[j]];
         largest = fmax(largest, square[i * k + i]);
     }
-    *ridge = KFE_NEWTON_RIDGE * largest;
     for (int64_t i = 0; i < k; i++)
-        square[i * k + i] += *ridge;
-cleanup:
-    return status;
+        square[i * k + i] += KFE_NEWTON_RIDGE * largest;
+    return KFE_NEWTON_RIDGE * largest;
 }
 
 /* Finds d, and returns the step along it to the least objective; 0: d does not lower it. `work`: k doubles. */
@@ -212,11 +209,8 @@ static void rebalance(const kfe_i_smo_state *s, int64_t k, double *after)
     after[roomiest] = kfe_i_smo_clip(after[roomiest] - s->sign[t] * left, s->upper[t]);
 }
 
-static kfe_status set_coefficients(kfe_i_smo_state *s, int64_t k, const double *after)
+static void set_coefficients(kfe_i_smo_state *s, int64_t k, const double *after)
 {
-    kfe_status status = KFE_OK;
-    const double *row = NULL;
-
     for (int64_t i = 0; i < k; i++) {
         int64_t t = s->newton.index[i];
         double change = s->sign[t] * (after[i] - s->alpha[t]);
@@ -224,28 +218,24 @@ static kfe_status set_coefficients(kfe_i_smo_state *s, int64_t k, const double *
             continue;
         s->alpha[t] = after[i];
         kfe_i_smo_update_moves(s, t);
-        KFE_TRY(kfe_i_smo_read_row(s, t, s->rows.first, &row));
+        const double *row = kfe_i_smo_row(s, t, s->rows.first);
         for (int64_t a = 0; a < s->active_count; a++)
             s->residual[s->active[a]] -= change * row[s->active[a]];
     }
     s->done.iterations++;
     s->done.since_exact += k;
-cleanup:
-    return status;
 }
 
-kfe_status kfe_i_smo_newton(kfe_i_smo_state *s)
+void kfe_i_smo_newton(kfe_i_smo_state *s)
 {
-    kfe_status status = KFE_OK;
     int64_t k = 0;
     int64_t operations = 0;
 
     while ((k = find_free(s)) >= 2) {
         double *d = s->newton.values + k * k;
-        double ridge = 0;
         int64_t at_bound = -1;
         operations += k * k * k / 3 + k * s->active_count;
-        KFE_TRY(read_square(s, k, s->newton.values, &ridge));
+        double ridge = read_square(s, k, s->newton.values);
         double best = find_direction(s, k, s->newton.values, ridge, d, d + k);
         if (best == 0)
             break;
@@ -254,11 +244,9 @@ kfe_status kfe_i_smo_newton(kfe_i_smo_state *s)
             break;
         take_step(s, k, d, fmin(best, longest), best < longest ? -1 : at_bound);
         rebalance(s, k, d);
-        KFE_TRY(set_coefficients(s, k, d));
+        set_coefficients(s, k, d);
         if (best < longest)
             break;
     }
     s->newton.pairs_left = PAIRS_AT_LEAST + operations / (OPERATIONS_PER_PAIR * s->active_count + 1);
-cleanup:
-    return status;
 }

@@ -132,30 +132,22 @@ static void add_members(const kfe_i_smo_state *whole, subproblem *sub, double co
     }
 }
 
-static kfe_status read_block(kfe_i_smo_state *whole, subproblem *sub, int64_t first)
+static void read_block(kfe_i_smo_state *whole, subproblem *sub, int64_t first)
 {
-    kfe_status status = KFE_OK;
-    const double *row = NULL;
-
     for (int64_t k = first; k < sub->s.n; k++) {
         int64_t t = sub->index[k];
-        KFE_TRY(kfe_i_smo_read_row(whole, t, whole->rows.first, &row));
+        const double *row = kfe_i_smo_row(whole, t, whole->rows.first);
         for (int64_t l = 0; l < sub->s.n; l++)
             sub->block[k * sub->capacity + l] = sub->block[l * sub->capacity + k] = row[sub->index[l]];
         sub->sign[k] = whole->sign[t];
         sub->upper[k] = whole->upper[t];
         sub->s.diagonal[k] = whole->diagonal[t];
     }
-cleanup:
-    return status;
 }
 
 /* Copies the coefficients of the members to the whole problem and updates all residuals. */
-static kfe_status copy_back(kfe_i_smo_state *whole, const subproblem *sub)
+static void copy_back(kfe_i_smo_state *whole, const subproblem *sub)
 {
-    kfe_status status = KFE_OK;
-    const double *row = NULL;
-
     for (int64_t k = 0; k < sub->s.n; k++) {
         int64_t t = sub->index[k];
         double change = sub->s.alpha[k] - sub->before[k];
@@ -163,11 +155,9 @@ static kfe_status copy_back(kfe_i_smo_state *whole, const subproblem *sub)
             continue;
         whole->alpha[t] = sub->s.alpha[k];
         kfe_i_smo_update_moves(whole, t);
-        KFE_TRY(kfe_i_smo_read_row(whole, t, whole->rows.first, &row));
-        cblas_daxpy((blasint)whole->n, -whole->sign[t] * change, row, 1, whole->residual, 1);
+        cblas_daxpy((blasint)whole->n, -whole->sign[t] * change, kfe_i_smo_row(whole, t, whole->rows.first),
+                    1, whole->residual, 1);
     }
-cleanup:
-    return status;
 }
 
 static kfe_status solve_subproblem(kfe_i_smo_state *whole, subproblem *sub, const kfe_i_smo_options *options,
@@ -184,7 +174,7 @@ static kfe_status solve_subproblem(kfe_i_smo_state *whole, subproblem *sub, cons
     }
     kfe_i_smo_activate_all(&sub->s);
     KFE_TRY(kfe_i_smo_iterate(&sub->s, &inner, limit, &violation));
-    KFE_TRY(copy_back(whole, sub));
+    copy_back(whole, sub);
 cleanup:
     return status;
 }
@@ -202,7 +192,7 @@ static kfe_status solve_in_passes(kfe_i_smo_state *whole, subproblem *sub, const
             add_members(whole, sub, -kfe_i_smo_offset(&sub->s), options->tolerance / 2);
         if (sub->s.n == first)
             break;
-        KFE_TRY(read_block(whole, sub, first));
+        read_block(whole, sub, first);
         KFE_TRY(solve_subproblem(whole, sub, options, limit));
     }
     whole->done.iterations += sub->s.done.iterations;
