@@ -21,6 +21,10 @@ R CMD INSTALL --no-docs --no-test-load --library="$work/library" "$work/kfe" > "
     cat "$work/install.log"
     exit 1
 }
+if (cd "$work/kfe" && KFE_LIB=lib ./configure) > "$work/configure.log" 2>&1 || ! grep -q "absolute path" "$work/configure.log"; then
+    echo "configure takes libraries from a relative path"
+    exit 1
+fi
 ! command -v readelf > /dev/null || "$source/tools/check-binaries" "$work/library/kfe/libs/kfe.so"
 cd "$work/kfe/tests"
 Rscript "$source/tests/r/page.R" "$source/docs/r.md"

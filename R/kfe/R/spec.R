@@ -117,8 +117,10 @@ default_kernel <- function(method) {
 # `also`: names that the caller takes beside the parameters, for suggestions.
 make_spec <- function(method, kernel, learner, params, also = names(formals(kfe.default))) {
   check_named(params)
-  if (missing(method) || is.null(method))
+  if (missing(method) || is.null(method)) {
+    refuse_similar(names(params), "method")
     stop_kfe("method is missing, such as method = \"koc\"; kfe_methods() lists them", "argument")
+  }
   method <- library_name(one_string(method, "method"))
   learner <- parse_learner(learner)
   kernels <- kernel_texts(kernel)

@@ -62,6 +62,8 @@ test_that("columns of one name are told at the fit and refused where names decid
 test_that("misspelt arguments, options and words are suggested", {
   model <- kfe(mpg ~ ., mtcars, method = "pls", learner = "ls")
   meant <- function(code, word) expect_error(code, sprintf("did you mean '%s'", word), class = "kfe_error")
+  meant(kfe(flowers, species, mehtod = "koc"), "method")
+  meant(kfe_cv(flowers, species, methd = "koc", learner = "knn"), "method")
   meant(kfe(flowers, species, method = "koc", lerner = "svm"), "learner")
   meant(kfe(flowers, species, method = "koc", kernal = "rbf"), "kernel")
   meant(kfe(flowers, species, method = "koc", gama = 1), "gamma")
