@@ -91,6 +91,19 @@ def class_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str], w
                                   predicted=_address(codes[1]), scores=_address(scores), weights=_address(weights)))
 
 
+class HeldOut(NamedTuple):
+    """Residuals and targets of the test rows of a split, one column per target, and their weights."""
+
+    residuals: np.ndarray
+    targets: np.ndarray
+    weights: np.ndarray
+
+
+def held_out(estimator: Any, X: Any, truth: np.ndarray, weights: np.ndarray | None) -> HeldOut:
+    targets, predicted = (np.asarray(each, dtype=float).reshape(len(truth), -1) for each in (truth, estimator.predict(X)))
+    return HeldOut(predicted - targets, targets, np.ones(len(truth)) if weights is None else weights)
+
+
 def value_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str], weights: np.ndarray | None) -> dict[str, float]:
     """Metrics of a regressor from scikit-learn."""
     rows = len(truth)
@@ -108,18 +121,40 @@ def summarise(measured: list[dict[str, Any]], splits: list[Split]) -> dict[str, 
             for name in (measured[0]["metrics"] if measured else ())}
 
 
+def pool(parts: list[HeldOut], splits: list[Split], metrics: dict[str, dict[str, float | None]]) -> dict[str, float]:
+    """Errors over all held-out predictions, as src/select/pool.c has them; they replace the means of rmse and r2 over splits."""
+    mass = np.array([part.weights.sum() for part in parts])
+    total, count = mass.sum(), len(parts)
+    mean = sum(part.weights @ part.targets for part in parts) / total
+    errors, squares = (np.array([part.weights @ part.residuals ** power for part in parts]) for power in (1, 2))
+    spreads = np.array([part.weights @ (part.targets - mean) ** 2 for part in parts])
+    mse, bias, share = squares.sum(0) / total, errors.sum(0) / total, squares.sum(0) / spreads.sum(0)
+    rmse, q2 = float(np.sqrt(mse.mean())), float(1 - share.mean())
+    overlap = sum(len(test) for _, test in splits) / sum(len(train) for train, _ in splits)
+    factor = np.sqrt(count / (count - 1) * (1 + count * overlap)) if count > 1 else np.nan
+    of_rmse = np.linalg.norm((squares - mass[:, None] * mse).mean(1)) / (2 * rmse * total) if rmse > 0 else 0
+    of_r2 = np.linalg.norm((share * spreads - squares) / spreads.sum(0), axis=0).mean()
+    for name, value, error in (("rmse", rmse, of_rmse), ("r2", q2, of_r2)):
+        if name in metrics:
+            known = [each for each in (metrics[name]["standard_error"], float(factor * error)) if each is not None and np.isfinite(each)]
+            metrics[name].update(mean=value, standard_error=max(known, default=None))
+    return {"predictions": float(total), "rmsecv": rmse, "q2": q2, "bias": float(bias.mean()),
+            "sep": float(np.sqrt((total * (mse - bias ** 2) / (total - 1)).mean()))}
+
+
 def _estimate(name: str, values: np.ndarray, splits: list[Split]) -> dict[str, float | None]:
     """As src/select/estimate.c: the larger of the corrected resampled and the binomial standard error."""
     train, test = (np.array([len(part) for part in parts], dtype=float) for parts in zip(*splits))
     sd, errors = None, []
     if len(values) > 1:
-        sd = float(values.std(ddof=1))
+        sd = float(values.std(ddof=1)) if np.isfinite(values).all() else None
+    if sd is not None:
         errors.append(sd * float(np.sqrt(1 / len(values) + test.sum() / train.sum())))
     if name in ("accuracy", "error"):
         share = float(values @ test / test.sum())
         rows = len(np.unique(np.concatenate([part for _, part in splits])))
         errors.append(float(np.sqrt(share * (1 - share) / rows)))
-    return {"mean": float(values.mean()), "standard_error": max(errors, default=None), "sd": sd}
+    return {"mean": float(values.mean()) if np.isfinite(values).all() else None, "standard_error": max(errors, default=None), "sd": sd}
 
 
 def _split_report(number: int, split: Split, measured: dict[str, float], setting: dict[str, Any], seconds: float) -> dict[str, Any]:
@@ -134,14 +169,18 @@ def assess_baseline(estimator: Any, label: str, problem: Problem) -> dict[str, A
     if problem.weights is not None and not has_fit_parameter(estimator, "sample_weight"):
         raise UnsupportedError(f"sample_weight: {label} takes no weights of examples; leave it or the weights out")
     measure: Callable = value_metrics if is_regressor(estimator) else class_metrics
-    splits = []
+    splits, parts = [], []
     for number, (train, test) in enumerate(problem.splits):
         start = time.perf_counter()
         options = {} if problem.weights is None else {"sample_weight": problem.weights_of(train)}
         fitted = clone(estimator).fit(take_rows(problem.X, train), problem.y[train], **options)
         measured = measure(fitted, take_rows(problem.X, test), problem.y[test], problem.metrics, problem.weights_of(test))
         splits.append(_split_report(number, (train, test), measured, {}, time.perf_counter() - start))
-    return {"label": label, "method": type(estimator).__name__, "kernels": [], "learner": None, "metrics": summarise(splits, problem.splits),
+        if is_regressor(estimator):
+            parts.append(held_out(fitted, take_rows(problem.X, test), problem.y[test], problem.weights_of(test)))
+    metrics = summarise(splits, problem.splits)
+    pooled = {"pooled": pool(parts, problem.splits, metrics)} if parts else {}
+    return {"label": label, "method": type(estimator).__name__, "kernels": [], "learner": None, "metrics": metrics, **pooled,
             "splits": splits, "fits": len(splits), "seconds": sum(split["seconds"] for split in splits)}
 
 
@@ -214,7 +253,8 @@ class Search(NamedTuple):
 def assess_nested(estimator: Any, grid: Mapping[str, Any], problem: Problem, search: Search) -> dict[str, Any]:
     """Each training part chooses kernel, learner and parameters on its own inner splits."""
     from ._select import evaluate
-    choices, splits, tried, start = variants(estimator, grid), [], {}, time.perf_counter()
+    from sklearn.base import is_regressor
+    choices, splits, parts, tried, start = variants(estimator, grid), [], [], {}, time.perf_counter()
     for number, (train, test) in enumerate(problem.splits):
         begin = time.perf_counter()
         inner = search.inner(train)
@@ -230,12 +270,16 @@ def assess_nested(estimator: Any, grid: Mapping[str, Any], problem: Problem, sea
                             sample_weight=problem.weights_of(test), metrics=problem.metrics)
         splits.append(_split_report(number, (train, test), dict(measured["metrics"]), {**best[1].setting, **best[2]},
                                     time.perf_counter() - begin))
+        if is_regressor(fitted):
+            parts.append(held_out(fitted, problem.part(estimator, test, train), problem.y[test], problem.weights_of(test)))
     settings = list(tried.values())
     metric, sign = problem.metrics[0], 1 if larger_is_better(problem.metrics[0]) else -1
     for each in settings:
         each["metrics"] = {name: _over_searches(values) for name, values in each["metrics"].items()}
     best = max(settings, key=lambda each: sign * each["metrics"][metric]["mean"])
-    return {"method": estimator._entry.name, "kernels": [], "learner": None, "metrics": summarise(splits, problem.splits), "splits": splits,
+    metrics = summarise(splits, problem.splits)
+    pooled = {"pooled": pool(parts, problem.splits, metrics)} if parts else {}
+    return {"method": estimator._entry.name, "kernels": [], "learner": None, "metrics": metrics, **pooled, "splits": splits,
             "nested": True, "settings": settings, "best": best["setting"], "fits": len(settings) * len(splits),
             "seconds": time.perf_counter() - start, "_best": best}
 

@@ -72,9 +72,10 @@ class CrossValidation(Report):
 
     def settings(self):
         """One row per setting of the grid: its parameters, mean, standard error and standard deviation of each metric on
-        the splits that settings were compared on and, for real targets, ``rmsecv`` and ``q2``."""
+        the splits that settings were compared on and, for real targets, ``rmsecv``, ``q2``, ``bias`` and ``sep`` over all
+        predictions of the splits that were asked for."""
         import pandas
-        rows = [{**row["setting"], **_summary(row), **{key: row[key] for key in ("rmsecv", "q2") if key in row}}
+        rows = [{**row["setting"], **_summary(row), **{key: row[key] for key in ("rmsecv", "q2", "bias", "sep") if key in row}}
                 for row in self["settings"]]
         return pandas.DataFrame(rows)
 

@@ -122,16 +122,26 @@ int kfe_i_is_better(const kfe_i_metric *metric, double value, double than)
     return gain > KFE_MEAN_ROUNDING * fmax(fabs(value), fabs(than));
 }
 
-/* A setting over some splits: how often it failed, and its mean of the first metric elsewhere. */
+/* Cells with what their pooled values are made of. */
+typedef struct compared {
+    const kfe_i_cells *cells;
+    const kfe_i_held_out *held_out;
+} compared;
+
+/* A setting over some splits: how often it failed, and its mean of the first metric elsewhere, pooled if it is rmse or r2. */
 typedef struct standing {
     int64_t failed;
     double mean;
 } standing;
 
 /* The splits are those of `owner`, or all (-1). */
-static standing standing_of(const kfe_i_cells *cells, int64_t setting, const int64_t *owner_of, int64_t owner)
+static standing standing_of(const kfe_i_metric *metric, const compared *on, int64_t setting,
+                            const int64_t *owner_of, int64_t owner)
 {
     standing result = {0, NAN};
+    const kfe_i_cells *cells = on->cells;
+    const kfe_i_pick pick = {.setting = setting, .owner_of = owner >= 0 ? owner_of : NULL, .owner = owner};
+    kfe_i_estimate estimate = {NAN, NAN, NAN};
     double sum = 0;
     int64_t count = 0;
 
@@ -146,20 +156,24 @@ static standing standing_of(const kfe_i_cells *cells, int64_t setting, const int
         sum += value;
         count++;
     }
-    if (count > 0)
-        result.mean = sum / (double)count;
+    estimate.mean = count > 0 ? sum / (double)count : (double)NAN;
+    if (metric->pooled != KFE_POOLED_NOT && cells->targets > 0) {
+        kfe_i_pooled pooled = kfe_i_pool(on->held_out, cells, pick, NULL, -1);
+        kfe_i_estimate_pool(metric, &pooled, &estimate);
+    }
+    result.mean = estimate.mean;
     return result;
 }
 
 /* The setting that failed least often, and of those the one with the best mean; of equals, the first. */
-static int64_t best_setting(const kfe_i_assessment *a, const kfe_i_cells *cells, const int64_t *owner_of,
+static int64_t best_setting(const kfe_i_assessment *a, const compared *on, const int64_t *owner_of,
                             int64_t owner)
 {
     int64_t best = 0;
-    standing leader = standing_of(cells, 0, owner_of, owner);
+    standing leader = standing_of(a->metrics[0], on, 0, owner_of, owner);
 
-    for (int64_t c = 1; c < cells->settings; c++) {
-        standing one = standing_of(cells, c, owner_of, owner);
+    for (int64_t c = 1; c < on->cells->settings; c++) {
+        standing one = standing_of(a->metrics[0], on, c, owner_of, owner);
         if (one.failed < leader.failed ||
             (one.failed == leader.failed && kfe_i_is_better(a->metrics[0], one.mean, leader.mean))) {
             best = c;
@@ -169,9 +183,10 @@ static int64_t best_setting(const kfe_i_assessment *a, const kfe_i_cells *cells,
     return best;
 }
 
-static kfe_status keep_tuning(kfe_i_assessment *a, const kfe_i_splits *splits, const kfe_i_cells *cells)
+static kfe_status keep_tuning(kfe_i_assessment *a, const kfe_i_splits *splits, const compared *on)
 {
     kfe_status status = KFE_OK;
+    const kfe_i_cells *cells = on->cells;
     int64_t width = a->grid.count * a->metric_count;
     kfe_i_extent extent;
 
@@ -180,6 +195,11 @@ static kfe_status keep_tuning(kfe_i_assessment *a, const kfe_i_splits *splits, c
     a->tuning_splits = cells->splits;
     for (int64_t i = 0; i < width; i++)
         a->tuning[i] = kfe_i_estimate_over(&extent, cells->values + i, cells->variances + i, width);
+    for (int64_t c = 0; c < a->grid.count && cells->targets > 0; c++) {
+        kfe_i_pooled pooled = kfe_i_pool(on->held_out, cells, (kfe_i_pick){.setting = c}, &extent, -1);
+        for (int64_t m = 0; m < a->metric_count; m++)
+            kfe_i_estimate_pool(a->metrics[m], &pooled, &a->tuning[c * a->metric_count + m]);
+    }
 cleanup:
     return status;
 }
@@ -254,6 +274,8 @@ static kfe_status choose_inside(kfe_i_assessment *a, const kfe_i_assess_settings
                         ? settings->tuning_splits
                         : a->splits.count;
     kfe_i_splits inner = {0};
+    kfe_i_held_out held_out = {0};
+    const compared on = {&a->inner, &held_out};
     int64_t *owner_of = NULL;
 
     KFE_TRY(make_inner(a, settings, data, outer, &inner, &owner_of));
@@ -261,11 +283,13 @@ static kfe_status choose_inside(kfe_i_assessment *a, const kfe_i_assess_settings
     kfe_i_log(a->ctx, KFE_LOG_NOTICE, "%lld settings on %lld inner folds: %lld fits",
               (long long)a->grid.count, (long long)inner.count, (long long)(inner.count * a->grid.count));
     KFE_TRY(sweep(a, data, &inner, NULL, &a->inner));
-    KFE_TRY(keep_tuning(a, &inner, &a->inner));
-    a->best = best_setting(a, &a->inner, owner_of, -1);
+    KFE_TRY(kfe_i_held_out_make(a->ctx, &data->target, &inner, &held_out));
+    KFE_TRY(keep_tuning(a, &inner, &on));
+    a->best = best_setting(a, &on, owner_of, -1);
     for (int64_t o = 0; o < a->splits.count; o++)
-        a->chosen[o] = settings->tuning_splits > 0 ? a->best : best_setting(a, &a->inner, owner_of, o);
+        a->chosen[o] = settings->tuning_splits > 0 ? a->best : best_setting(a, &on, owner_of, o);
 cleanup:
+    kfe_i_held_out_free(&held_out);
     kfe_i_splits_free(&inner);
     kfe_i_free(a->ctx, owner_of);
     return status;
@@ -284,21 +308,54 @@ static void keep_values(kfe_i_assessment *a)
 
 kfe_i_estimate kfe_i_assessment_estimate(const kfe_i_assessment *a, int64_t metric)
 {
-    return kfe_i_estimate_over(&a->extent, a->values + metric, a->variances + metric, a->metric_count);
+    kfe_i_estimate estimate =
+        kfe_i_estimate_over(&a->extent, a->values + metric, a->variances + metric, a->metric_count);
+    kfe_i_pooled pooled = kfe_i_assessment_pooled(a, -1);
+
+    kfe_i_estimate_pool(a->metrics[metric], &pooled, &estimate);
+    return estimate;
+}
+
+kfe_i_pooled kfe_i_assessment_pooled(const kfe_i_assessment *a, int64_t column)
+{
+    return kfe_i_pool(&a->held_out, &a->outer, (kfe_i_pick){.chosen = a->chosen}, &a->extent, column);
+}
+
+static kfe_status pool_settings(kfe_i_assessment *a)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(a->ctx, a->pooled, a->grid.count);
+    for (int64_t c = 0; c < a->grid.count; c++)
+        a->pooled[c] = kfe_i_pool(&a->held_out, &a->outer, (kfe_i_pick){.setting = c}, &a->extent, -1);
+cleanup:
+    return status;
+}
+
+/* Whether all settings of a nested search are fitted on the outer splits too, for RMSECV and Q² on the splits that the user
+ * asked for. */
+static int fits_all_outside(const kfe_i_assess_settings *settings, kfe_task task, int64_t grid_count)
+{
+    return task == KFE_TASK_REAL && grid_count > 1 && settings->tuning_splits == 0 &&
+           settings->permutations >= 0;
 }
 
 /* The chosen setting of each outer split, on that split. */
-static kfe_status assess_chosen(kfe_i_assessment *a, const kfe_data *data)
+static kfe_status assess_chosen(kfe_i_assessment *a, const kfe_i_assess_settings *settings,
+                                const kfe_data *data)
 {
     kfe_status status = KFE_OK;
     unsigned char *wanted = NULL;
+    int all = fits_all_outside(settings, data->target.task, a->grid.count);
 
     KFE_ALLOC_ZERO(a->ctx, wanted, a->splits.count * a->grid.count);
-    a->fits += a->splits.count;
+    a->fits += a->splits.count * (all ? a->grid.count : 1);
     for (int64_t o = 0; o < a->splits.count; o++)
         wanted[o * a->grid.count + a->chosen[o]] = 1;
-    KFE_TRY(sweep(a, data, &a->splits, wanted, &a->outer));
+    KFE_TRY(sweep(a, data, &a->splits, all ? NULL : wanted, &a->outer));
     keep_values(a);
+    if (all)
+        KFE_TRY(pool_settings(a));
 cleanup:
     kfe_i_free(a->ctx, wanted);
     return status;
@@ -314,8 +371,11 @@ static kfe_status choose_outside(kfe_i_assessment *a, const kfe_data *data)
     kfe_i_log(a->ctx, KFE_LOG_NOTICE, "%lld settings on %lld splits: %lld fits", (long long)a->grid.count,
               (long long)a->splits.count, (long long)cells);
     KFE_TRY(sweep(a, data, &a->splits, NULL, &a->outer));
-    KFE_TRY(keep_tuning(a, &a->splits, &a->outer));
-    a->best = best_setting(a, &a->outer, NULL, -1);
+    const compared on = {&a->outer, &a->held_out};
+    KFE_TRY(keep_tuning(a, &a->splits, &on));
+    if (a->outer.targets > 0)
+        KFE_TRY(pool_settings(a));
+    a->best = best_setting(a, &on, NULL, -1);
     for (int64_t o = 0; o < a->splits.count; o++)
         a->chosen[o] = a->best;
     keep_values(a);
@@ -374,6 +434,7 @@ static kfe_status begin(kfe_i_assessment *a, const kfe_data *data, const kfe_i_a
     KFE_TRY(kfe_i_splits_make(a->ctx, &settings->protocol, &all, 0, &a->splits));
     KFE_ALLOC_ZERO(a->ctx, a->chosen, a->splits.count);
     KFE_TRY(kfe_i_extent_of(a->ctx, &a->splits, &a->extent));
+    KFE_TRY(kfe_i_held_out_make(a->ctx, target, &a->splits, &a->held_out));
     KFE_ALLOC(a->ctx, a->values, a->splits.count * a->metric_count);
     KFE_ALLOC(a->ctx, a->variances, a->splits.count * a->metric_count);
 cleanup:
@@ -422,7 +483,8 @@ kfe_status kfe_i_assess_count(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid
         int held_out = settings->protocol.kind == KFE_SPLIT_HELD_OUT;
         int64_t choosing =
             settings->tuning_splits > 0 && settings->tuning_splits < outer ? settings->tuning_splits : outer;
-        *out = outer + choosing * (held_out ? 1 : settings->inner_folds) * grid.count;
+        *out = outer * (fits_all_outside(settings, data->target.task, grid.count) ? grid.count : 1) +
+               choosing * (held_out ? 1 : settings->inner_folds) * grid.count;
     } else {
         *out = outer * grid.count;
     }
@@ -432,26 +494,6 @@ cleanup:
     kfe_i_splits_free(&splits);
     kfe_i_grid_free(&grid);
     return status;
-}
-
-/* What Q² compares squared errors with; rows count by their weights. */
-static double target_variance(const kfe_i_target *target)
-{
-    double mass = 0;
-    double sum = 0;
-
-    for (int64_t i = 0; i < target->rows; i++)
-        mass += kfe_i_weight_of(target, i);
-    for (int64_t j = 0; target->task == KFE_TASK_REAL && j < target->cols; j++) {
-        double mean = 0;
-        for (int64_t i = 0; i < target->rows; i++)
-            mean += kfe_i_weight_of(target, i) / mass * target->values[i * target->cols + j];
-        for (int64_t i = 0; i < target->rows; i++) {
-            double left = target->values[i * target->cols + j] - mean;
-            sum += kfe_i_weight_of(target, i) / mass * left * left / (double)target->cols;
-        }
-    }
-    return sum;
 }
 
 static kfe_status check_same_call(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids,
@@ -487,7 +529,6 @@ kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts
     memset(out, 0, sizeof *out);
     KFE_TRY(check_same_call(ctx, spec, grids, data, settings));
     out->ctx = ctx;
-    out->target_variance = target_variance(&data->target);
     KFE_TRY(kfe_i_grid_make(ctx, spec, grids, NULL, &out->grid));
     KFE_TRY(begin(out, data, settings));
     KFE_TRY(log_scaling(out, spec, data));
@@ -497,7 +538,7 @@ kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts
     } else {
         if (out->nested)
             KFE_TRY(choose_inside(out, settings, data));
-        KFE_TRY(assess_chosen(out, data));
+        KFE_TRY(assess_chosen(out, settings, data));
     }
     warn_of_failures(out);
     if (settings->permutations > 0)
@@ -521,6 +562,8 @@ void kfe_i_assessment_free(kfe_i_assessment *a)
     kfe_i_cells_free(&a->outer);
     kfe_i_cells_free(&a->inner);
     kfe_i_free(a->ctx, a->tuning);
+    kfe_i_free(a->ctx, a->pooled);
+    kfe_i_held_out_free(&a->held_out);
     kfe_i_free(a->ctx, a->permuted);
     memset(a, 0, sizeof *a);
 }

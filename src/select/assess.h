@@ -8,6 +8,7 @@
 #define KFE_SELECT_ASSESS_H
 
 #include "select/estimate.h"
+#include "select/pool.h"
 #include "select/sweep.h"
 
 /* Begins with the protocol, so that its table serves. */
@@ -16,7 +17,7 @@ typedef struct kfe_i_assess_settings {
     int64_t inner_folds; /* 0: settings are compared on the outer splits themselves, as a plain grid search */
     int64_t tuning_splits; /* 0: every outer split chooses for itself; N: one choice, on the first N training
                               parts */
-    int64_t permutations;  /* repeats with permuted targets; 0: none */
+    int64_t permutations;  /* repeats with permuted targets; 0: none, -1: this is one of them */
     char metrics[KFE_PARAM_TEXT_SIZE];  /* "accuracy;auc"; the first decides */
     char positive[KFE_PARAM_TEXT_SIZE]; /* name of the class looked for */
 } kfe_i_assess_settings;
@@ -50,7 +51,9 @@ typedef struct kfe_i_assessment {
     double *permuted; /* mean of the first metric with permuted targets */
     int64_t permuted_count;
     double permutation_p;
-    double target_variance; /* mean over real targets of Σw(y − ȳ)²/Σw; 0: classes */
+    kfe_i_held_out held_out; /* sums of the targets of the outer splits */
+    /* settings: all of them on the outer splits; NULL: not fitted there, or no real targets */
+    kfe_i_pooled *pooled;
 } kfe_i_assessment;
 
 /* What an assessment is asked for. */
@@ -78,8 +81,10 @@ int64_t kfe_i_assessment_failures(const kfe_i_assessment *a, int64_t setting, co
 kfe_status kfe_i_find_positive(kfe_context *ctx, int64_t classes, char *const *names, const char *name,
                                int64_t *out);
 
-/* Of a metric over the outer splits. */
+/* Of a metric over the outer splits; rmse and r2 are pooled over their rows. */
 kfe_i_estimate kfe_i_assessment_estimate(const kfe_i_assessment *a, int64_t metric);
+/* The held-out predictions of the outer splits, of one target column or all (-1). */
+kfe_i_pooled kfe_i_assessment_pooled(const kfe_i_assessment *a, int64_t column);
 
 /* Whether a mean is better than another, by more than rounding; a number is better than NaN. */
 int kfe_i_is_better(const kfe_i_metric *metric, double value, double than);

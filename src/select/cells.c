@@ -14,20 +14,25 @@ static void fill_nan(int64_t count, double *values)
         values[i] = NAN;
 }
 
-kfe_status kfe_i_cells_make(kfe_context *ctx, int64_t splits, int64_t settings, int64_t metrics,
-                            kfe_i_cells *out)
+kfe_status kfe_i_cells_make(kfe_context *ctx, const kfe_i_cells *shape, kfe_i_cells *out)
 {
     kfe_status status = KFE_OK;
-    int64_t count = splits * settings;
+    int64_t count = shape->splits * shape->settings;
 
-    *out = (kfe_i_cells){.ctx = ctx, .splits = splits, .settings = settings, .metrics = metrics};
-    KFE_ALLOC(ctx, out->values, count * metrics);
-    KFE_ALLOC(ctx, out->variances, count * metrics);
+    *out = (kfe_i_cells){.ctx = ctx,
+                         .splits = shape->splits,
+                         .settings = shape->settings,
+                         .metrics = shape->metrics,
+                         .targets = shape->targets};
+    KFE_ALLOC(ctx, out->values, count * out->metrics);
+    KFE_ALLOC(ctx, out->variances, count * out->metrics);
+    KFE_ALLOC(ctx, out->residuals, count * out->targets * 2);
     KFE_ALLOC(ctx, out->support_vectors, count);
     KFE_ALLOC(ctx, out->seconds, count);
     KFE_ALLOC(ctx, out->failure_of, count);
-    fill_nan(count * metrics, out->values);
-    fill_nan(count * metrics, out->variances);
+    fill_nan(count * out->metrics, out->values);
+    fill_nan(count * out->metrics, out->variances);
+    fill_nan(count * out->targets * 2, out->residuals);
     fill_nan(count, out->support_vectors);
     fill_nan(count, out->seconds);
     for (int64_t i = 0; i < count; i++)
@@ -46,6 +51,7 @@ void kfe_i_cells_free(kfe_i_cells *cells)
     kfe_i_free(cells->ctx, cells->failure_of);
     kfe_i_free(cells->ctx, cells->seconds);
     kfe_i_free(cells->ctx, cells->support_vectors);
+    kfe_i_free(cells->ctx, cells->residuals);
     kfe_i_free(cells->ctx, cells->variances);
     kfe_i_free(cells->ctx, cells->values);
     memset(cells, 0, sizeof *cells);
@@ -88,6 +94,13 @@ kfe_status kfe_i_cells_fail(kfe_i_cells *cells, int64_t split, int64_t setting, 
     cells->failed++;
 cleanup:
     return status;
+}
+
+void kfe_i_cells_clear_residuals(kfe_i_cells *cells, int64_t split, int64_t setting)
+{
+    int64_t width = 2 * cells->targets;
+
+    fill_nan(width, cells->residuals + (split * cells->settings + setting) * width);
 }
 
 const char *kfe_i_cells_reason(const kfe_i_cells *cells, int64_t split, int64_t setting)

@@ -18,9 +18,12 @@ typedef struct kfe_i_failure {
 typedef struct kfe_i_cells {
     kfe_context *ctx;
     int64_t splits, settings, metrics;
-    double *values; /* splits × settings × metrics; NaN: not defined, not wanted or failed */
+    int64_t targets; /* columns of real targets; 0: classes */
+    double *values;  /* splits × settings × metrics; NaN: not defined, not wanted or failed */
     /* splits × settings × metrics: the variance of what one row contributes (metric.h); NaN: not known. */
     double *variances;
+    /* splits × settings × targets × 2: sums over the test rows of the residual and of its square (pool.h). */
+    double *residuals;
     double *support_vectors; /* splits × settings: examples that the learner rests on; NaN: not applicable */
     double *seconds;         /* splits × settings: fitting and measuring; NaN: not wanted */
     int32_t *failure_of;     /* splits × settings: index of the failure; -1: none */
@@ -29,9 +32,8 @@ typedef struct kfe_i_cells {
     int64_t failed; /* cells */
 } kfe_i_cells;
 
-/* Makes the table, with nothing known. Free it also after a failure. */
-kfe_status kfe_i_cells_make(kfe_context *ctx, int64_t splits, int64_t settings, int64_t metrics,
-                            kfe_i_cells *out);
+/* Makes a table with the splits, settings, metrics and targets of `shape`, with nothing known. Free it also after a failure. */
+kfe_status kfe_i_cells_make(kfe_context *ctx, const kfe_i_cells *shape, kfe_i_cells *out);
 void kfe_i_cells_free(kfe_i_cells *cells);
 
 /* Whether a search goes on after a fit that ended with this status: it ends when memory runs out, and when the user
@@ -40,6 +42,8 @@ int kfe_i_is_failed_cell(kfe_status status);
 /* Marks a cell as failed; the reason is copied. Not for worker threads. */
 kfe_status kfe_i_cells_fail(kfe_i_cells *cells, int64_t split, int64_t setting, kfe_status status,
                             const char *reason);
+/* Forgets the residuals of a cell. */
+void kfe_i_cells_clear_residuals(kfe_i_cells *cells, int64_t split, int64_t setting);
 /* Why a cell failed; NULL: it did not. */
 const char *kfe_i_cells_reason(const kfe_i_cells *cells, int64_t split, int64_t setting);
 

@@ -53,6 +53,10 @@ static kfe_status copy_cell(kfe_i_cells *cells, int64_t split, int64_t from, int
 
     memcpy(cells->values + target * cells->metrics, cells->values + source * cells->metrics,
            (size_t)cells->metrics * sizeof *cells->values);
+    memcpy(cells->variances + target * cells->metrics, cells->variances + source * cells->metrics,
+           (size_t)cells->metrics * sizeof *cells->variances);
+    memcpy(cells->residuals + target * 2 * cells->targets, cells->residuals + source * 2 * cells->targets,
+           (size_t)(2 * cells->targets) * sizeof *cells->residuals);
     cells->support_vectors[target] = cells->support_vectors[source];
     cells->seconds[target] = 0;
     if (cells->failure_of[source] < 0)
@@ -68,6 +72,7 @@ static void clear_cell(kfe_i_cells *cells, int64_t split, int64_t setting)
 
     for (int64_t m = 0; m < cells->metrics; m++)
         cells->values[cell * cells->metrics + m] = NAN;
+    kfe_i_cells_clear_residuals(cells, split, setting);
     cells->support_vectors[cell] = NAN;
     cells->seconds[cell] = NAN;
     if (cells->failure_of[cell] >= 0) {

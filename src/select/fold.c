@@ -385,9 +385,35 @@ cleanup:
     return status;
 }
 
+static void sum_residuals(const kfe_i_outcome *outcome, double *out)
+{
+    memset(out, 0, (size_t)(2 * outcome->cols) * sizeof *out);
+    for (int64_t i = 0; i < outcome->rows; i++)
+        for (int64_t j = 0; j < outcome->cols; j++) {
+            int64_t at = i * outcome->cols + j;
+            double residual = outcome->predicted_values[at] - outcome->truth_values[at];
+            out[2 * j] += kfe_i_outcome_weight(outcome, i) * residual;
+            out[2 * j + 1] += kfe_i_outcome_weight(outcome, i) * residual * residual;
+        }
+}
+
+static kfe_status measure_outcome(kfe_context *ctx, const kfe_i_trial *trial, const kfe_i_outcome *outcome,
+                                  const kfe_i_measured_fold *out)
+{
+    kfe_status status = KFE_OK;
+
+    for (int64_t m = 0; m < trial->metric_count; m++)
+        KFE_TRY(kfe_i_metric_measure(ctx, trial->metrics[m], outcome, &out->values[m],
+                                     out->variances ? &out->variances[m] : NULL));
+    if (out->residuals && outcome->task == KFE_TASK_REAL)
+        sum_residuals(outcome, out->residuals);
+cleanup:
+    return status;
+}
+
 static kfe_status measure_predictor(kfe_context *ctx, const kfe_i_fold *fold,
                                     const kfe_i_predictor *predictor, const kfe_i_table *features,
-                                    const kfe_i_trial *trial, double *values, double *variances)
+                                    const kfe_i_trial *trial, const kfe_i_measured_fold *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_target *truth = &trial->data->target;
@@ -416,9 +442,7 @@ static kfe_status measure_predictor(kfe_context *ctx, const kfe_i_fold *fold,
     outcome.one_vs_rest = kfe_i_predictor_is_one_vs_rest(predictor);
     outcome.truth_values = a.truth_values;
     outcome.predicted_values = outputs;
-    for (int64_t m = 0; m < trial->metric_count; m++)
-        KFE_TRY(kfe_i_metric_measure(ctx, trial->metrics[m], &outcome, &values[m],
-                                     variances ? &variances[m] : NULL));
+    KFE_TRY(measure_outcome(ctx, trial, &outcome, out));
 cleanup:
     free_answers(ctx, &a);
     kfe_i_free(ctx, outputs);
@@ -475,7 +499,7 @@ kfe_status kfe_i_fold_learn_on_device(kfe_context *ctx, const kfe_i_fold *fold, 
 }
 
 kfe_status kfe_i_fold_measure(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_trial *trial,
-                              double *values, double *variances, double *support_vectors)
+                              const kfe_i_measured_fold *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_predictor trained = {0};
@@ -487,9 +511,9 @@ kfe_status kfe_i_fold_measure(kfe_context *ctx, const kfe_i_fold *fold, const kf
     if (predictor == &trained)
         KFE_TRY(fold->sums.cols > 0 ? learn_from_sums(ctx, fold, trial, &trained)
                                     : learn_from_rows(ctx, fold, trial, &trained));
-    KFE_TRY(measure_predictor(ctx, fold, predictor, &test, trial, values, variances));
-    if (support_vectors)
-        *support_vectors = predictor->support_vectors >= 0 ? (double)predictor->support_vectors : NAN;
+    KFE_TRY(measure_predictor(ctx, fold, predictor, &test, trial, out));
+    if (out->support_vectors)
+        *out->support_vectors = predictor->support_vectors >= 0 ? (double)predictor->support_vectors : NAN;
 cleanup:
     kfe_i_predictor_free(&trained);
     return status;

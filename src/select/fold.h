@@ -81,10 +81,16 @@ kfe_status kfe_i_fold_learn_on_device(kfe_context *ctx, const kfe_i_fold *fold, 
                                       int64_t dim, const void *const *settings, int64_t count,
                                       kfe_i_predictor *out);
 
-/* Trains the learner on the training rows, unless there is a predictor, and measures on the test rows:
- * values[metric_count], variances[metric_count] of what one row contributes (metric.h; may be NULL), and the examples
- * that it rests on (NaN: not applicable; may be NULL). */
+/* Where the numbers of a fold are put; NULL: not wanted. */
+typedef struct kfe_i_measured_fold {
+    double *values;          /* metric_count */
+    double *variances;       /* metric_count, of what one row contributes (metric.h) */
+    double *residuals;       /* of real targets: columns × 2 (cells.h) */
+    double *support_vectors; /* examples that the learner rests on; NaN: not applicable */
+} kfe_i_measured_fold;
+
+/* Trains the learner on the training rows, unless there is a predictor, and measures on the test rows. */
 kfe_status kfe_i_fold_measure(kfe_context *ctx, const kfe_i_fold *fold, const kfe_i_trial *trial,
-                              double *values, double *variances, double *support_vectors);
+                              const kfe_i_measured_fold *out);
 
 #endif

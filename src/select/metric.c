@@ -451,10 +451,11 @@ static const kfe_i_metric metrics[] = {
          "mean squared error of the probabilities, summed over classes (with two classes: the error of one)",
          KFE_TASK_CLASSES, 0),
      .loss = kfe_i_brier_loss, .needs_scores = 1, .on_request = 1, .needs_probabilities = 1},
-    {METRIC("rmse", "root of the mean squared error", KFE_TASK_REAL, 0), .loss = squared_error, .is_root = 1},
+    {METRIC("rmse", "root of the mean squared error", KFE_TASK_REAL, 0), .loss = squared_error, .is_root = 1,
+     .pooled = KFE_POOLED_RMSE},
     {METRIC("mae", "mean absolute error", KFE_TASK_REAL, 0), .loss = absolute_error},
     {METRIC("r2", "coefficient of determination", KFE_TASK_REAL, 1), .value = determination,
-     .influence = kfe_i_r2_influence},
+     .influence = kfe_i_r2_influence, .pooled = KFE_POOLED_R2},
 };
 
 const kfe_i_metric *kfe_i_metric_at(int index)

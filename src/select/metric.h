@@ -30,6 +30,9 @@ typedef struct kfe_i_outcome {
 double kfe_i_outcome_weight(const kfe_i_outcome *outcome, int64_t row);
 double kfe_i_outcome_mass(const kfe_i_outcome *outcome);
 
+/* Metrics that are pooled over splits (pool.h) instead of averaged. */
+typedef enum kfe_i_pooled_metric { KFE_POOLED_NOT, KFE_POOLED_RMSE, KFE_POOLED_R2 } kfe_i_pooled_metric;
+
 typedef struct kfe_i_metric {
     KFE_I_ENTRY(better); /* "larger is better" or "smaller is better" */
     kfe_task task;       /* which targets it is for */
@@ -44,6 +47,7 @@ typedef struct kfe_i_metric {
     int needs_scores;
     int on_request; /* kfe_evaluate measures it only if asked, or if probabilities are what the model gives */
     int needs_probabilities; /* uses the probabilities of a calibrated model */
+    kfe_i_pooled_metric pooled;
 } kfe_i_metric;
 
 /* The value of a metric, NaN: not defined, and, unless `variance` is NULL, the variance of what one row contributes to the value:

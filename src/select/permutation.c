@@ -110,7 +110,7 @@ kfe_status kfe_i_permutation_test(kfe_i_assessment *a, const kfe_i_request *requ
     KFE_TRY(begin_target(a->ctx, &data->target, &copy));
     find_leaders(data, leader);
     int64_t count = settings.permutations;
-    settings.permutations = 0;
+    settings.permutations = -1;
     for (int64_t k = 0; k < count; k++) {
         kfe_i_assessment one;
         KFE_TRY(draw(a->ctx, leader, rows, k, source));

@@ -197,7 +197,12 @@ static kfe_status begin_run(kfe_i_sweep_state *r)
     const kfe_i_grid *grid = sweep->grid;
 
     KFE_TRY(kfe_i_sweep_check(r->ctx, sweep));
-    KFE_TRY(kfe_i_cells_make(r->ctx, sweep->splits->count, grid->count, sweep->metric_count, r->cells));
+    const kfe_i_target *target = &sweep->data->target;
+    const kfe_i_cells shape = {.splits = sweep->splits->count,
+                               .settings = grid->count,
+                               .metrics = sweep->metric_count,
+                               .targets = target->task == KFE_TASK_REAL ? target->cols : 0};
+    KFE_TRY(kfe_i_cells_make(r->ctx, &shape, r->cells));
     KFE_TRY(kfe_i_group_init(r->ctx, sweep->data, sweep->splits, &r->group));
     KFE_TRY(kfe_i_spec_copy(r->ctx, grid->base, &r->spec));
     KFE_TRY(read_dims(r));

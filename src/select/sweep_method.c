@@ -138,9 +138,12 @@ static kfe_status measure_task(kfe_context *worker, void *user, int64_t task)
             return status;
         trial.calibrated = whole;
     }
-    status = kfe_i_fold_measure(worker, &part->fold, &trial, r->cells->values + cell * sweep->metric_count,
-                                r->cells->variances + cell * sweep->metric_count,
-                                r->cells->support_vectors + cell);
+    status = kfe_i_fold_measure(
+        worker, &part->fold, &trial,
+        &(kfe_i_measured_fold){.values = r->cells->values + cell * sweep->metric_count,
+                               .variances = r->cells->variances + cell * sweep->metric_count,
+                               .residuals = r->cells->residuals + cell * 2 * r->cells->targets,
+                               .support_vectors = r->cells->support_vectors + cell});
     kfe_spec_free(whole);
     r->cells->seconds[cell] =
         part->seconds + (trial.trained ? part->learning_seconds : 0) + kfe_i_clock() - began;
@@ -231,6 +234,7 @@ kfe_status kfe_i_sweep_fail_cell(kfe_i_sweep_state *r, int64_t split, const int6
         return KFE_OK;
     for (int64_t m = 0; m < metrics; m++)
         values[m] = NAN;
+    kfe_i_cells_clear_residuals(r->cells, split, setting);
     return kfe_i_cells_fail(r->cells, split, setting, failure->status, failure->reason);
 }
 

@@ -93,9 +93,11 @@ def test_rmsecv_and_q2_by_component(kfe):
     mean = sum(y) / len(y)
     variance = sum((v - mean) ** 2 for v in y) / len(y)
     for row in report["settings"]:
-        m, sd = row["metrics"]["rmse"]["mean"], row["metrics"]["rmse"]["sd"]
-        assert abs(row["rmsecv"] ** 2 - (m * m + sd * sd * 3 / 4)) < 1e-12
+        assert row["rmsecv"] == row["metrics"]["rmse"]["mean"]
         assert abs(row["q2"] - (1 - row["rmsecv"] ** 2 / variance)) < 1e-12
+    squares = [split["test_rows"] * split["metrics"]["rmse"] ** 2 for split in report["splits"]]
+    best = next(row for row in report["settings"] if row["is_best"])
+    assert abs(best["rmsecv"] ** 2 - sum(squares) / len(y)) < 1e-12 and best["rmsecv"] == report["pooled"]["rmsecv"]
     text = kfe.ok(*arguments).out
     assert "RMSECV" in text and f"{report['settings'][1]['rmsecv']:.4g}" in text
 

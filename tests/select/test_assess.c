@@ -203,18 +203,23 @@ static kfe_i_splits inner_folds(kfe_context *ctx, const kfe_data *data, const kf
     return splits;
 }
 
-/* For every setting, adds up its metric on these splits, computed without the search engine. */
+/* For every setting, its metric on these splits, computed without the search engine: the mean, or of rmse that over all rows. */
 static void add_by_hand(const select_sample *s, const kfe_i_grid *grid, const kfe_i_splits *splits,
                         double *sums)
 {
     for (int64_t c = 0; c < grid->count; c++) {
         kfe_spec *spec = NULL;
         assert_ok(s->ctx, kfe_i_grid_spec(s->ctx, grid, c, &spec));
+        double rows = 0;
+        for (int64_t i = 0; i < splits->count; i++)
+            rows += (double)splits->items[i].test_count;
         for (int64_t i = 0; i < splits->count; i++) {
             double values[SELECT_METRICS];
             select_by_hand(s, spec, &splits->items[i], values);
-            sums[c] += values[0] / (double)splits->count;
+            sums[c] += s->classes > 0 ? values[0] / (double)splits->count
+                                      : values[0] * values[0] * (double)splits->items[i].test_count / rows;
         }
+        sums[c] = s->classes > 0 ? sums[c] : sqrt(sums[c]);
         kfe_spec_free(spec);
     }
 }
@@ -246,11 +251,12 @@ static void check_nested(const select_sample *s, const kfe_spec *spec, const cha
     enum { MOST = 16 };
     kfe_i_assessment a = assess(s->ctx, spec, grid, s->data, "folds=4,inner-folds=3");
     double total[MOST] = {0};
+    double rows = 0;
     int chosen_differ = 0;
 
     assert_true(a.nested && a.grid.count <= MOST);
     assert_int_equal(a.splits.count, 4);
-    assert_int_equal(a.fits, 4 * 3 * a.grid.count + 4);
+    assert_int_equal(a.fits, 4 * 3 * a.grid.count + (s->classes > 0 ? 4 : 4 * a.grid.count));
     for (int64_t o = 0; o < a.splits.count; o++) {
         double sums[MOST] = {0};
         kfe_i_splits inner = inner_folds(s->ctx, s->data, &a.splits.items[o], o, 3);
@@ -258,11 +264,15 @@ static void check_nested(const select_sample *s, const kfe_spec *spec, const cha
         kfe_i_splits_free(&inner);
         assert_int_equal(a.chosen[o], best_of(a.grid.count, sums, s->classes == 0));
         assert_below(fabs(a.values[o] - value_by_hand(s, &a.grid, a.chosen[o], &a.splits.items[o])), 1e-9);
+        double count = (double)a.splits.items[o].train_count;
+        rows += count;
         for (int64_t c = 0; c < a.grid.count; c++)
-            total[c] += sums[c] / 4;
+            total[c] += s->classes > 0 ? sums[c] / 4 : sums[c] * sums[c] * count;
         chosen_differ |= a.chosen[o] != 0;
     }
     assert_true(chosen_differ);
+    for (int64_t c = 0; c < a.grid.count && s->classes == 0; c++)
+        total[c] = sqrt(total[c] / rows);
     assert_int_equal(a.best, best_of(a.grid.count, total, s->classes == 0));
     for (int64_t c = 0; c < a.grid.count; c++)
         assert_below(fabs(a.tuning[c].mean - total[c]), 1e-9);

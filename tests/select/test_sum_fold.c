@@ -101,7 +101,7 @@ static way check_split(const select_sample *s, const kfe_spec *spec, const kfe_i
                                .positive = s->classes == 2 ? 1 : -1,
                                .metrics = metrics,
                                .metric_count = count};
-    assert_ok(ctx, kfe_i_fold_measure(ctx, &fold, &trial, got, NULL, NULL));
+    assert_ok(ctx, kfe_i_fold_measure(ctx, &fold, &trial, &(kfe_i_measured_fold){.values = got}));
     select_by_hand(s, spec, split, expected);
     for (int m = 0; m < count; m++)
         assert_true(fabs(got[m] - expected[m]) <= tolerance * (1 + fabs(expected[m])) ||
@@ -334,7 +334,7 @@ static void measure(const select_sample *s, const kfe_i_fold *fold, const kfe_sp
                                .positive = -1,
                                .metrics = &metric,
                                .metric_count = 1};
-    assert_ok(s->ctx, kfe_i_fold_measure(s->ctx, fold, &trial, value, NULL, NULL));
+    assert_ok(s->ctx, kfe_i_fold_measure(s->ctx, fold, &trial, &(kfe_i_measured_fold){.values = value}));
 }
 
 /* A linear kernel on columns by hand, fitted on the training rows, predicts as the fit from shared sums does. */

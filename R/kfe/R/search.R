@@ -22,6 +22,7 @@ kfe_cv.default <- function(x, y = NULL, ..., method, kernel = NULL, learner = NU
   tables <- found$tables
   structure(class = c("kfe_cv", "kfe_search"), list(
     call = own_call(match.call(), "kfe_cv"), metrics = metric_table(estimates_in(tables$facts, "metrics")),
+    pooled = unlist(group_of(tables$facts, "pooled")),
     splits = cbind(tables$splits[c("repeat", "fold")], group_of(tables$splits, "setting"), group_of(tables$splits, "metrics")),
     settings = setting_table(tables$settings), best = unlist(group_of(tables$facts, "best")), text = found$text, tables = tables,
     report = found$json,
@@ -168,5 +169,5 @@ setting_table <- function(settings) {
   means <- group_of(settings, "metrics")
   means <- means[endsWith(names(means), "/mean")]
   names(means) <- sub("/mean$", "", names(means))
-  cbind(group_of(settings, "setting"), means)
+  cbind(group_of(settings, "setting"), means, settings[intersect(c("rmsecv", "q2", "bias", "sep"), names(settings))])
 }

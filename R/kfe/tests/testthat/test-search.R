@@ -152,3 +152,17 @@ test_that("generated data repeats with its seed", {
   expect_s3_class(kfe_generate("slabs")$label, "factor")
   expect_identical(nrow(kfe_generate("waveform", n = 30)), 30L) # n is a parameter, not short for the first argument
 })
+
+test_that("errors of leave-one-out are those of its predictions", {
+  held_out <- vapply(seq_len(nrow(mtcars)), function(i) predict(lm(mpg ~ wt + hp, mtcars[-i, ]), mtcars[i, ]), 0)
+  residuals <- held_out - mtcars$mpg
+  found <- kfe_cv(mpg ~ wt + hp, mtcars, method = "pls", learner = "ls", grid = list(dim = 1:2), folds = nrow(mtcars), scale = FALSE,
+                  inner_folds = 0)
+  last <- found$settings[found$settings$dim == 2, ]
+  expect_equal(last$rmsecv, sqrt(mean(residuals^2)))
+  expect_equal(last$q2, 1 - sum(residuals^2) / sum((mtcars$mpg - mean(mtcars$mpg))^2))
+  expect_equal(last$bias, mean(residuals))
+  expect_equal(last$sep, stats::sd(residuals))
+  expect_equal(found$pooled[["rmsecv"]], min(found$settings$rmsecv))
+  expect_equal(found$metrics$mean, found$pooled[["rmsecv"]])
+})
