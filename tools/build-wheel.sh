@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds a wheel that contains every library it needs, and the sdist. On Debian, after tools/install-deps.sh --build.
+# Builds a wheel that contains every library it needs, and the sdist. On Debian, after tools/install-deps.sh --build, with python3-venv.
 # usage: tools/build-wheel.sh [--charts-optional] [FOLDER]     FOLDER: where the wheel goes (dist)
 #
 # --charts-optional    go on if npm cannot build the charts of reports; reports then have static figures
@@ -38,7 +38,7 @@ python -m build -q --wheel --no-isolation -o "$work/plain" -Cbuild-dir="$work/bu
     -Ccmake.define.KFE_STATIC_LAPACKE=ON . \
     > "$work/wheel.log" 2>&1 || { tail -n 40 "$work/wheel.log"; exit 1; }
 plain=("$work"/plain/*.whl)
-unzip -l "${plain[0]}" | grep -q kfe-charts.js.gz || {
+python -m zipfile -l "${plain[0]}" | grep kfe-charts.js.gz > /dev/null || {
     echo "the charts of reports were not built (see $work/wheel.log): install nodejs and npm, or use --charts-optional" >&2
     ((optional))
 }

@@ -53,7 +53,7 @@ cmake -S . -B "$work/build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$PWD/tools/aarch64.
 mapfile -t programs < <(ctest --test-dir "$work/build" -N -R "$tests" | sed -n 's/^ *Test *#[0-9]*: //p')
 ((${#programs[@]})) || { echo "no test is called $tests" >&2; exit 1; }
 ninja -C "$work/build" kfe kfe_cli "${programs[@]}" > "$work/ninja.log" 2>&1 || { grep -E 'error|FAILED' "$work/ninja.log"; exit 1; }
-file -L "$work/build/libkfe.so" | grep -o 'ARM aarch64'
+aarch64-linux-gnu-readelf -h "$work/build/libkfe.so" | grep -o AArch64
 
 echo "-- tests under qemu"
 export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive

@@ -36,7 +36,8 @@ mkdir -p "$dist"
 find "$dist" -maxdepth 1 -type f -name 'kfe-*' -delete
 tools/build-wheel.sh "$dist"
 wheel=$(ls "$dist"/*.whl)
-unzip -p "$wheel" "kfe-$version.dist-info/sboms/kfe.cdx.json" > "$dist/kfe-$version.cdx.json"
+python3 -c 'import sys, zipfile; sys.stdout.buffer.write(zipfile.ZipFile(sys.argv[1]).read(sys.argv[2]))' \
+    "$wheel" "kfe-$version.dist-info/sboms/kfe.cdx.json" > "$dist/kfe-$version.cdx.json"
 # The part of the changelog about this version.
 awk -v version="$version" '/^## / { on = index($2, version) == 1 } on' CHANGELOG.md > "$dist/kfe-$version-changes.md"
 [[ -s $dist/kfe-$version-changes.md ]] || refuse "CHANGELOG.md says nothing about $version"

@@ -93,20 +93,15 @@ local_packages() {
 }
 
 bind() { # FOLDER [PLACE]      read-only
-    mkdir -p "$root${2:-$1}"
-    mount --bind "$1" "$root${2:-$1}"
-    mount -o remount,bind,ro "$root${2:-$1}"
+    mkdir -p "$root${2:-$1}" && mount --bind "$1" "$root${2:-$1}" && mount -o remount,bind,ro "$root${2:-$1}"
 }
 
 mount_all() {
     local folder
-    mount -t proc proc "$root/proc"
-    mount --rbind /dev "$root/dev"
-    mount -t tmpfs tmpfs "$root/dev/shm"
-    bind /sys
-    for folder in $(local_packages); do bind "$folder"; done
-    [[ -z $data ]] || bind "$data" /data
-    [[ -z $ccache ]] || { mkdir -p "$root/root/.cache/ccache"; mount --bind "$ccache" "$root/root/.cache/ccache"; }
+    mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && mount -t tmpfs tmpfs "$root/dev/shm" && bind /sys || return
+    for folder in $(local_packages); do bind "$folder" || return; done
+    [[ -z $data ]] || bind "$data" /data || return
+    [[ -z $ccache ]] || { mkdir -p "$root/root/.cache/ccache" && mount --bind "$ccache" "$root/root/.cache/ccache"; }
 }
 
 in_root() { # COMMAND...     with nothing of this machine's environment but what leads to the network
@@ -125,14 +120,12 @@ make_root() {
         [[ -z $(ls "$root" 2> /dev/null) ]] || { echo "$root is not empty, and is no root that was made here to the end; remove it"; return 1; }
         debootstrap --variant=minbase bookworm "$root" ${mirror:+"$mirror"} || return
     fi
-    copy_settings
-    mount_all
+    copy_settings && mount_all || return
     if [[ ! -e $root/etc/kfe-fresh ]]; then
         in_root apt-get update -qq && in_root apt-get install -y --no-install-recommends git ca-certificates || return
         touch "$root/etc/kfe-fresh"
     fi
-    in_root update-ca-certificates
-    git bundle create -q "$root/tmp/kfe.bundle" HEAD
+    in_root update-ca-certificates && git bundle create -q "$root/tmp/kfe.bundle" HEAD
 }
 
 # ---- the steps: each in a clone of its own ----

@@ -191,6 +191,21 @@ def test_debian_files():
 
 # ---- what runs where ----
 
+NOT_INSTALLED = ["bc", "file", "gfortran", "jq", "lsb_release", "pgrep", "pkill", "ps", "unzip", "which", "zip", "/usr/bin/time"]
+
+
+def test_scripts_use_what_is_installed():
+    """A bare Debian with the packages of install-deps.sh lacks these. Words of comments and messages are no programs."""
+    scripts = [*ROOT.glob("*.sh"), *(path for path in (ROOT / "tools").iterdir() if path.is_file()), *(ROOT / "tests").rglob("*.sh")]
+    scripts = [path for path in scripts if path.read_text().startswith(("#!/bin/bash", "#!/bin/sh"))]
+    assert len(scripts) > 20
+    begin = r"(?:^|[;|&({!]|\bthen|\bdo|\belse|\bif|\b[A-Z_]+=\S*)\s*"
+    program = re.compile(begin + "(" + "|".join(NOT_INSTALLED) + r")(?=\s|$)", re.MULTILINE)
+    assert program.search("a | which x") and program.search("x=$(ps -e)") and not program.search("# which machine\n    name which zip")
+    found = [f"{path.relative_to(ROOT)}: {match[1]}" for path in scripts for match in program.finditer(re.sub(r"#.*", "", path.read_text()))]
+    assert not found, found
+
+
 @pytest.mark.skipif("KFE_LIBRARY" not in os.environ or not shutil.which("objdump"), reason="needs the library and binutils")
 def test_old_systems():
     """Wheels run on every system with glibc 2.34: RHEL 9, Ubuntu 22.04, Debian 12."""
