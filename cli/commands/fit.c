@@ -131,6 +131,26 @@ static void print_sizes(const kfe_model *model)
         fprintf(stderr, "%s%lld support examples", has_features ? " from " : ": ", support);
 }
 
+/* What scale=auto decided: ", columns standardised". The reason is in the messages of the fit, and in `kfe info`. */
+static void print_scaling(const kfe_model *model)
+{
+    int64_t views = 0;
+    int64_t asked = 0;
+    int64_t scaled = 0;
+    const double *ratios = kfe_model_record(model, "auto-scale-ratio", &views);
+
+    for (int64_t v = 0; ratios && v < views; v++) {
+        asked += ratios[v] > 1; /* else fewer than two columns vary */
+        scaled += ratios[v] > 1 && kfe_model_factor(model, (int)v);
+    }
+    if (asked == 0)
+        return;
+    if (scaled > 0 && scaled < asked)
+        fprintf(stderr, ", columns of %lld of %lld views standardised", (long long)scaled, (long long)views);
+    else
+        fputs(scaled > 0 ? ", columns standardised" : ", columns not scaled", stderr);
+}
+
 /* "kfd with rbf:gamma=0.1: 2 features from 20 support examples, 0.01 s, written to model.kfe". */
 static kfe_status print_fit(const cli_session *session, const kfe_model *model, double seconds)
 {
@@ -146,6 +166,7 @@ static kfe_status print_fit(const cli_session *session, const kfe_model *model, 
     print_sizes(model);
     print_landmarks(model);
     print_choices(model);
+    print_scaling(model);
     fprintf(stderr, ", %.2f s, written to %s\n", seconds, cli_shown(cli_value(arguments, "output")));
     return KFE_OK;
 }

@@ -555,6 +555,7 @@ kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
     kfe_status status = KFE_OK;
     kfe_i_fit job = {.ctx = ctx, .spec = spec, .train = train};
     kfe_i_table features = {0};
+    double *ratios = NULL;
     int moments = 0;
     int mapped = 0;
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
@@ -562,8 +563,10 @@ kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
     *out = NULL;
     uint64_t fingerprint = kfe_i_data_inspect(ctx, train, KFE_LARGEST_VALUE, &job.within);
     KFE_TRY(kfe_i_fit_begin(&job));
-    if (kfe_i_spec_scale(spec) == KFE_SCALE_AUTO)
-        KFE_TRY(kfe_i_log_auto_scaling(ctx, &job.kernels, train));
+    if (kfe_i_spec_scale(spec) == KFE_SCALE_AUTO) {
+        KFE_ALLOC(ctx, ratios, train->view_count);
+        KFE_TRY(kfe_i_log_auto_scaling(ctx, &job.kernels, train, ratios));
+    }
     KFE_TRY(kfe_i_fit_extract(&job, NULL));
     moments = keeps_moments(&job);
     if (moments)
@@ -576,6 +579,8 @@ kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
     if (job.dim_errors)
         KFE_TRY(kfe_i_solution_record(&job.solution, "cv-unexplained-variance", job.dim_errors,
                                       job.dim_error_count));
+    if (ratios)
+        KFE_TRY(kfe_i_solution_record(&job.solution, KFE_RECORD_SCALE_RATIO, ratios, train->view_count));
     mapped = kfe_i_model_has_map(job.model);
     KFE_TRY(kfe_i_fit_adopt(&job));
     if (moments)
@@ -584,6 +589,7 @@ kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
     *out = job.model;
     job.model = NULL;
 cleanup:
+    kfe_i_free(ctx, ratios);
     kfe_i_table_free(&features);
     kfe_i_fit_free(&job);
     kfe_i_threads_leave(saved_threads);

@@ -11,6 +11,10 @@
 #include "method/shared/moments.h"
 
 /* One view of the training data, as the model keeps it. */
+/* The record of scale=auto: for each view, how many times the widest range of a column is that of the narrowest ones (scale.h); 0: the
+ * rule did not ask. */
+#define KFE_RECORD_SCALE_RATIO "auto-scale-ratio"
+
 typedef struct kfe_i_model_view {
     char *name;
     int64_t cols;

@@ -68,17 +68,22 @@ static void log_ranges(kfe_context *ctx, const kfe_i_view *view, const kfe_i_ran
                   shown, ranges->ratio);
 }
 
-kfe_status kfe_i_log_auto_scaling(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_data *data)
+kfe_status kfe_i_log_auto_scaling(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_data *data,
+                                  double *ratios)
 {
     kfe_status status = KFE_OK;
     kfe_i_ranges ranges;
 
     for (int v = 0; v < data->view_count; v++) {
+        if (ratios)
+            ratios[v] = 0;
         if (!kfe_i_auto_scales_view(kernels, data, v))
             continue;
         kfe_i_table weighted = kfe_i_weighted_rows(&data->views[v].table, &data->target);
         KFE_TRY(kfe_i_ranges_find(ctx, &weighted, NULL, kfe_data_rows(data), &ranges));
         log_ranges(ctx, &data->views[v], &ranges);
+        if (ratios)
+            ratios[v] = ranges.ratio;
     }
 cleanup:
     return status;

@@ -14,8 +14,10 @@
 /* Whether scale=auto may standardise a view: it is a dense table, and its kernels depend on distances or dot products
  * of rows that may be negative. */
 int kfe_i_auto_scales_view(const kfe_i_kernel_list *kernels, const kfe_data *data, int view);
-/* Logs what scale=auto decides about each view, and why; `data` is what the scaling is learned on. */
-kfe_status kfe_i_log_auto_scaling(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_data *data);
+/* Logs what scale=auto decides about each view, and why; `data` is what the scaling is learned on. ratios[view_count] receives the ratios of
+ * the ranges (scale.h), 0 where the rule does not ask; it may be NULL. */
+kfe_status kfe_i_log_auto_scaling(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_data *data,
+                                  double *ratios);
 
 /* Learns what to fill in for missing values and the scaling of each view on the rows of `train` and applies it to the rows of `data`:
  *   kernels          bound to the views: they decide where `auto` may scale

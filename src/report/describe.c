@@ -52,6 +52,24 @@ static void add_encoding(kfe_i_text *text, const kfe_i_encoding *encoding)
     }
 }
 
+/* What scale=auto saw in a view, and why it decided so; nothing if the user chose the scaling. */
+static void add_reason(kfe_i_text *text, const kfe_model *model, int view)
+{
+    int64_t count = 0;
+    const double *ratios = kfe_model_record(model, KFE_RECORD_SCALE_RATIO, &count);
+    double ratio = ratios && view < count ? ratios[view] : 0;
+    int is_left = model->views[view].scaler.kind == KFE_SCALE_NONE;
+
+    if (ratio <= 1) /* not asked, or fewer than two columns vary */
+        return;
+    kfe_i_text_printf(text, " (auto: the ranges of the columns differ by a factor of %.3g", ratio);
+    if (is_left && ratio > KFE_SCALE_RATIO)
+        kfe_i_text_puts(text, ", but there are more columns than different rows");
+    else if (is_left)
+        kfe_i_text_printf(text, ", at most %d", KFE_SCALE_RATIO);
+    kfe_i_text_puts(text, ")");
+}
+
 static void add_views(kfe_i_text *text, const kfe_model *model)
 {
     for (int v = 0; v < model->view_count; v++) {
@@ -64,6 +82,8 @@ static void add_views(kfe_i_text *text, const kfe_model *model)
             kfe_i_text_puts(text, ": strings\n");
         else
             kfe_i_text_printf(text, ": %lld columns, scaling %s", (long long)view->cols, scale);
+        if (!view->strings)
+            add_reason(text, model, v);
         if (view->scaler.fill) {
             kfe_i_word_at(KFE_FILL_WORDS, view->scaler.fill_kind, scale, sizeof scale);
             kfe_i_text_printf(text, ", missing values filled with the %s", scale);

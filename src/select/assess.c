@@ -454,7 +454,7 @@ static kfe_status log_scaling(const kfe_i_assessment *a, const kfe_spec *spec, c
             return KFE_OK;
     kfe_i_kernel_list_init(a->ctx, &kernels);
     KFE_TRY(kfe_i_spec_kernels(a->ctx, spec, data, &kernels));
-    KFE_TRY(kfe_i_log_auto_scaling(a->ctx, &kernels, data));
+    KFE_TRY(kfe_i_log_auto_scaling(a->ctx, &kernels, data, NULL));
 cleanup:
     kfe_i_kernel_list_free(&kernels);
     return status;

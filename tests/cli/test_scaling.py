@@ -53,6 +53,19 @@ def test_columns_that_are_left_alone_are_mentioned(kfe):
     assert "ranges of the columns" not in scaling(kfe, "-m", "koc", "same.csv")[1]
 
 
+def test_the_decision_is_in_the_line_of_the_fit_and_in_the_model(kfe):
+    """Also where the ranges are so much alike that no message explains them; not where the user decides."""
+    for factors, rows, line, reason in (([1, 100, 1], 60, ", columns standardised, ", "differ by a factor of"),
+                                        ([1, 1, 1], 60, ", columns not scaled, ", ", at most 10)"),
+                                        ([10 ** (j % 4) for j in range(30)], 20, ", columns not scaled, ", "more columns than different rows)")):
+        kfe.write("t.csv", table(factors, rows))
+        kinds, said = scaling(kfe, "-m", "koc", "t.csv")
+        view = next(each for each in kfe.ok("info", "m.kfe").out.splitlines() if each.startswith("view"))
+        assert line in said.splitlines()[-1] and f"scaling {kinds[0]} (auto: the ranges of the columns differ" in view and reason in view
+    kinds, said = scaling(kfe, "-m", "koc", "--scale", "yes", "t.csv")
+    assert kinds == ["standard"] and ", columns" not in said.splitlines()[-1] and "(auto" not in kfe.ok("info", "m.kfe").out
+
+
 @pytest.mark.parametrize("factors", [[1, 100, 1], [1, 4, 1]])
 def test_the_choice_does_not_depend_on_what_should_not_matter(kfe, factors):
     """Constants added to columns, the order of rows and columns, repeated rows, weights, and the unit of a column that is standardised."""
