@@ -33,10 +33,6 @@ void kfe_i_choice_free(kfe_i_choice *choice)
         kfe_i_free(choice->ctx, choice->axes[a].numbers);
     }
     kfe_i_free(choice->ctx, choice->codes);
-    kfe_i_free(choice->ctx, choice->means);
-    kfe_i_free(choice->ctx, choice->errors);
-    kfe_i_free(choice->ctx, choice->rmsecv);
-    kfe_i_free(choice->ctx, choice->q2);
     memset(choice, 0, sizeof *choice);
 }
 
@@ -57,14 +53,15 @@ static int64_t find_assessment(const kfe_result *results)
 }
 
 /* The axes of the first setting. */
-static kfe_status begin_axes(kfe_i_choice *choice, const kfe_table *settings, int64_t first)
+static kfe_status begin_axes(kfe_i_choice *choice)
 {
     kfe_status status = KFE_OK;
     const kfe_column *c;
 
-    for (int64_t i = 0; (c = kfe_table_column(settings, i)) && choice->axis_count < KFE_CHOICE_AXES; i++) {
+    for (int64_t i = 0; (c = kfe_table_column(choice->settings, i)) && choice->axis_count < KFE_CHOICE_AXES;
+         i++) {
         kfe_i_choice_axis *axis = &choice->axes[choice->axis_count];
-        if (strncmp(c->name, "setting/", 8) != 0 || (c->given && !c->given[first]))
+        if (strncmp(c->name, "setting/", 8) != 0 || (c->given && !c->given[choice->first]))
             continue;
         *axis = (kfe_i_choice_axis){.name = kfe_i_last_part(c->name), .column = c};
         choice->axis_count++;
@@ -105,45 +102,33 @@ static void classify(kfe_i_choice_axis *axis)
     axis->is_log = axis->is_number && low > 0 && high > 30 * low;
 }
 
-static int read_setting(kfe_i_choice *choice, const kfe_table *settings, const char *metric, int64_t setting,
-                        int64_t row)
+static int read_setting(kfe_i_choice *choice, int64_t setting)
 {
-    const kfe_i_estimate estimate = kfe_i_read_estimate(settings, setting, metric);
-
     for (int a = 0; a < choice->axis_count; a++) {
         const char *const *words = choice->axes[a].column->texts;
-        if (!words || !words[setting])
+        if (!words || !words[choice->first + setting])
             return 0;
-        choice->codes[row * choice->axis_count + a] = value_code(&choice->axes[a], words[setting]);
+        choice->codes[setting * choice->axis_count + a] =
+            value_code(&choice->axes[a], words[choice->first + setting]);
     }
-    choice->means[row] = estimate.mean;
-    choice->errors[row] = estimate.error;
-    choice->rmsecv[row] = kfe_i_result_at(settings, "rmsecv", setting);
-    choice->q2[row] = kfe_i_result_at(settings, "q2", setting);
     return 1;
 }
 
 kfe_status kfe_i_choice_read(kfe_context *ctx, const kfe_i_source *source, kfe_i_choice *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_table *settings = kfe_result_find(source->results, "settings");
-    int64_t assessment = find_assessment(source->results);
     int64_t row = 0;
 
-    *out = (kfe_i_choice){.ctx = ctx};
-    int64_t first = kfe_i_result_first(settings, assessment, &out->count);
-    if (out->count < 2 || !kfe_i_choice_metric(source, settings, out->path)) {
+    *out = (kfe_i_choice){.ctx = ctx, .settings = kfe_result_find(source->results, "settings")};
+    out->first = kfe_i_result_first(out->settings, find_assessment(source->results), &out->count);
+    if (out->count < 2 || !kfe_i_choice_metric(source, out->settings, out->path)) {
         out->count = 0;
         return KFE_OK;
     }
     out->metric = kfe_i_last_part(out->path);
-    KFE_TRY(begin_axes(out, settings, first));
+    KFE_TRY(begin_axes(out));
     KFE_ALLOC_ZERO(ctx, out->codes, out->count * (out->axis_count + 1));
-    KFE_ALLOC_ZERO(ctx, out->means, out->count);
-    KFE_ALLOC_ZERO(ctx, out->errors, out->count);
-    KFE_ALLOC_ZERO(ctx, out->rmsecv, out->count);
-    KFE_ALLOC_ZERO(ctx, out->q2, out->count);
-    while (row < out->count && read_setting(out, settings, out->path, first + row, row))
+    while (row < out->count && read_setting(out, row))
         row++;
     if (row < out->count)
         out->count = 0; /* these are not settings of a search */
@@ -153,8 +138,17 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_choice_column(const kfe_i_choice *choice, int axis, int numeric, kfe_i_figure *out,
-                               int *column)
+int kfe_i_choice_has_q2(const kfe_i_choice *choice)
+{
+    for (int64_t i = choice->first; i < choice->first + choice->count; i++)
+        if (!isfinite(kfe_i_result_at(choice->settings, "rmsecv", i)) ||
+            !isfinite(kfe_i_result_at(choice->settings, "q2", i)))
+            return 0;
+    return strcmp(choice->metric, "rmse") == 0;
+}
+
+static kfe_status add_axis(const kfe_i_choice *choice, const kfe_i_choice_place *places, int axis,
+                           int numeric, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_choice_axis *a = &choice->axes[axis];
@@ -162,11 +156,51 @@ kfe_status kfe_i_choice_column(const kfe_i_choice *choice, int axis, int numeric
     double *numbers = NULL;
 
     if (numeric && a->is_number)
-        KFE_TRY(kfe_i_figure_numbers(out, a->name, column, &numbers));
+        KFE_TRY(kfe_i_figure_numbers(out, a->name, NULL, &numbers));
     else
-        KFE_TRY(kfe_i_figure_words(out, a->name, a->count, a->words, column, &codes));
-    (void)codes;
-    (void)numbers;
+        KFE_TRY(kfe_i_figure_words(out, a->name, a->count, a->words, NULL, &codes));
+    for (int64_t i = 0; i < choice->count; i++) {
+        int32_t code = choice->codes[places[i].setting * choice->axis_count + axis];
+        if (numbers)
+            numbers[i] = a->numbers[code];
+        else
+            codes[i] = code;
+    }
+cleanup:
+    return status;
+}
+
+static kfe_status add_numbers(const kfe_i_choice *choice, const kfe_i_choice_place *places, const char *name,
+                              const char *column, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    double *values = NULL;
+
+    KFE_TRY(kfe_i_figure_numbers(out, name, NULL, &values));
+    for (int64_t i = 0; i < choice->count; i++)
+        values[i] = kfe_i_result_at(choice->settings, column, choice->first + places[i].setting);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_choice_columns(const kfe_i_choice *choice, const kfe_i_choice_place *places, int numeric,
+                                kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    char mean[KFE_METRIC_PATH + 16];
+    char error[KFE_METRIC_PATH + 16];
+
+    kfe_i_snprintf(mean, sizeof mean, "%s/mean", choice->path);
+    kfe_i_snprintf(error, sizeof error, "%s/standard_error", choice->path);
+    out->rows = choice->count;
+    for (int a = 0; a < choice->axis_count; a++)
+        KFE_TRY(add_axis(choice, places, a, a == numeric, out));
+    KFE_TRY(add_numbers(choice, places, choice->metric, mean, out));
+    KFE_TRY(add_numbers(choice, places, "standard error", error, out));
+    if (!kfe_i_choice_has_q2(choice))
+        return KFE_OK;
+    KFE_TRY(add_numbers(choice, places, "RMSECV", "rmsecv", out));
+    KFE_TRY(add_numbers(choice, places, "Q2", "q2", out));
 cleanup:
     return status;
 }

@@ -19,12 +19,11 @@ typedef struct kfe_i_choice_axis {
 
 typedef struct kfe_i_choice {
     kfe_context *ctx;
-    int64_t count; /* settings; 0: nothing was chosen */
+    const kfe_table *settings; /* of which these are `count` rows from `first` on */
+    int64_t first, count;      /* count 0: nothing was chosen */
     int axis_count;
     kfe_i_choice_axis axes[KFE_CHOICE_AXES];
     int32_t *codes;             /* count × axis_count: the value of each setting on each axis */
-    double *means, *errors;     /* of the metric, and their standard errors */
-    double *rmsecv, *q2;        /* of regressions; NaN: not available */
     char path[KFE_METRIC_PATH]; /* "metrics/NAME" */
     const char *metric;
 } kfe_i_choice;
@@ -36,8 +35,17 @@ void kfe_i_choice_free(kfe_i_choice *choice);
 /* Finds the metric that the settings name, or the first one, among the means of a table: `path` is "metrics/NAME". Returns 0 if
  * there is none. */
 int kfe_i_choice_metric(const kfe_i_source *source, const kfe_table *table, char path[KFE_METRIC_PATH]);
-/* Adds the column of an axis: numbers if all values are numbers and `numeric`, words otherwise. */
-kfe_status kfe_i_choice_column(const kfe_i_choice *choice, int axis, int numeric, kfe_i_figure *out,
-                               int *column);
+/* Whether every setting has RMSECV and Q², and the metric is their error. */
+int kfe_i_choice_has_q2(const kfe_i_choice *choice);
+/* The place of a setting among the settings of the choice, for the table of a figure. */
+typedef struct kfe_i_choice_place {
+    int64_t setting;
+    int64_t line; /* of a curve, and where on it */
+    double x;
+} kfe_i_choice_place;
+/* Adds a row for each place: a column for each axis, numbers on axis `numeric` if all values are numbers, else words; then the mean of the
+ * metric and its standard error, and RMSECV and Q² if there are any. */
+kfe_status kfe_i_choice_columns(const kfe_i_choice *choice, const kfe_i_choice_place *places, int numeric,
+                                kfe_i_figure *out);
 
 #endif

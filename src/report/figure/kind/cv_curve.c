@@ -10,16 +10,10 @@
 
 enum { MOST_LINES = 8 };
 
-/* A setting with its place in the figure: which line, and where on it. */
-typedef struct place {
-    int64_t line, setting;
-    double x;
-} place;
-
 static int compare_places(const void *a, const void *b)
 {
-    const place *p = a;
-    const place *q = b;
+    const kfe_i_choice_place *p = a;
+    const kfe_i_choice_place *q = b;
 
     if (p->line != q->line)
         return p->line < q->line ? -1 : 1;
@@ -68,63 +62,16 @@ static kfe_status name_line(kfe_context *ctx, const kfe_i_choice *choice, int64_
     return kfe_i_text_take(&name, out);
 }
 
-/* Whether RMSECV and Q² stand in for the metric: every setting has them, and the metric is their error. */
-static int has_q2(const kfe_i_choice *choice)
-{
-    for (int64_t i = 0; i < choice->count; i++)
-        if (!isfinite(choice->rmsecv[i]) || !isfinite(choice->q2[i]))
-            return 0;
-    return strcmp(choice->metric, "rmse") == 0;
-}
-
-static kfe_status add_metric(const kfe_i_choice *choice, const place *places, kfe_i_figure *out)
-{
-    const char *const names[] = {choice->metric, "standard error", "RMSECV", "Q2"};
-    const double *const from[] = {choice->means, choice->errors, choice->rmsecv, choice->q2};
-    kfe_status status = KFE_OK;
-    double *values = NULL;
-    int column = 0;
-
-    for (int k = 0; k < (has_q2(choice) ? 4 : 2); k++) {
-        KFE_TRY(kfe_i_figure_numbers(out, names[k], &column, &values));
-        for (int64_t i = 0; i < choice->count; i++)
-            values[i] = from[k][places[i].setting];
-    }
-cleanup:
-    return status;
-}
-
-static kfe_status add_columns(const kfe_i_choice *choice, const place *places, int axis, kfe_i_figure *out)
-{
-    kfe_status status = KFE_OK;
-    int column = 0;
-
-    out->rows = choice->count;
-    for (int a = 0; a < choice->axis_count; a++) {
-        KFE_TRY(kfe_i_choice_column(choice, a, a == axis, out, &column));
-        for (int64_t i = 0; i < choice->count; i++) {
-            int32_t code = choice->codes[places[i].setting * choice->axis_count + a];
-            if (out->columns[column - 1].numbers)
-                out->columns[column - 1].numbers[i] = choice->axes[a].numbers[code];
-            else
-                out->columns[column - 1].codes[i] = code;
-        }
-    }
-    KFE_TRY(add_metric(choice, places, out));
-cleanup:
-    return status;
-}
-
 /* The line of a setting in each panel. */
 static kfe_status add_line(const kfe_i_choice *choice, const char *name, kfe_i_series line, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     int first = choice->axis_count + 1; /* the column of the metric */
 
-    line.y = has_q2(choice) ? first + 2 : first;
-    line.spread = has_q2(choice) ? 0 : first + 1;
+    line.y = kfe_i_choice_has_q2(choice) ? first + 2 : first;
+    line.spread = kfe_i_choice_has_q2(choice) ? 0 : first + 1;
     KFE_TRY(kfe_i_figure_series(out, name, line));
-    if (has_q2(choice)) {
+    if (kfe_i_choice_has_q2(choice)) {
         line.y = first + 3;
         line.panel = 1;
         KFE_TRY(kfe_i_figure_series(out, NULL, line));
@@ -133,8 +80,8 @@ cleanup:
     return status;
 }
 
-static kfe_status add_lines(kfe_context *ctx, const kfe_i_choice *choice, const place *places, int axis,
-                            kfe_i_figure *out)
+static kfe_status add_lines(kfe_context *ctx, const kfe_i_choice *choice, const kfe_i_choice_place *places,
+                            int axis, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     char *name = NULL;
@@ -164,7 +111,7 @@ cleanup:
 static kfe_status add_panels(const kfe_i_choice *choice, int axis, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
-    int q2 = has_q2(choice);
+    int q2 = kfe_i_choice_has_q2(choice);
 
     KFE_TRY(kfe_i_figure_panel(out, NULL, choice->axes[axis].name, q2 ? "RMSECV" : choice->metric));
     if (q2)
@@ -180,7 +127,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
 {
     kfe_status status = KFE_OK;
     kfe_i_choice choice = {0};
-    place *places = NULL;
+    kfe_i_choice_place *places = NULL;
 
     KFE_TRY(kfe_i_choice_read(ctx, source, &choice));
     if (choice.count == 0 || choice.axis_count == 0)
@@ -190,13 +137,13 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     for (int64_t i = 0; i < choice.count; i++) {
         int32_t code = choice.codes[i * choice.axis_count + axis];
         double x = choice.axes[axis].is_number ? choice.axes[axis].numbers[code] : code;
-        places[i] = (place){.line = line_of(&choice, i, axis), .setting = i, .x = x};
+        places[i] = (kfe_i_choice_place){.line = line_of(&choice, i, axis), .setting = i, .x = x};
     }
     qsort(places, (size_t)choice.count, sizeof *places, compare_places);
-    KFE_TRY(add_columns(&choice, places, axis, out));
+    KFE_TRY(kfe_i_choice_columns(&choice, places, axis, out));
     KFE_TRY(add_panels(&choice, axis, out));
     KFE_TRY(add_lines(ctx, &choice, places, axis, out));
-    if (has_q2(&choice))
+    if (kfe_i_choice_has_q2(&choice))
         kfe_i_text_puts(&out->caption,
                         "RMSECV, the root of the mean squared error over the splits on which settings "
                         "were compared, and Q² = 1 − RMSECV²/variance of the target.");
@@ -205,7 +152,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
                           choice.metric,
                           out->series_count <= KFE_FIGURE_BANDS ? "bands are one standard error"
                                                                 : "the table has their standard errors");
-    if (out->series_count >= (has_q2(&choice) ? 2 : 1) * MOST_LINES)
+    if (out->series_count >= (kfe_i_choice_has_q2(&choice) ? 2 : 1) * MOST_LINES)
         kfe_i_text_printf(&out->caption, " At most %d lines are drawn; the table has every setting.",
                           MOST_LINES);
 cleanup:
