@@ -365,3 +365,23 @@ int kfe_i_word_index(const char *words, const char *word)
             return i;
     return -1;
 }
+
+/* A spreadsheet evaluates a cell that begins with one of these, so that a hostile name could run a formula. */
+static int is_formula(const char *cell)
+{
+    double number;
+
+    return strchr("=+-@\t\r", cell[0]) && cell[0] && !kfe_i_parse_number(cell, cell + strlen(cell), &number);
+}
+
+void kfe_i_text_add_csv(kfe_i_text *text, const char *cell)
+{
+    if (!strpbrk(cell, ",\"\r\n") && *cell != ' ' && !is_formula(cell)) {
+        kfe_i_text_puts(text, cell);
+        return;
+    }
+    kfe_i_text_puts(text, is_formula(cell) ? "\"'" : "\"");
+    for (; *cell; cell++)
+        kfe_i_text_add(text, *cell == '"' ? "\"\"" : cell, *cell == '"' ? 2 : 1);
+    kfe_i_text_puts(text, "\"");
+}

@@ -23,6 +23,8 @@ void kfe_i_text_add_shown(kfe_i_text *text, const char *name);
  * ellipsis. kfe_i_shown_width says how many characters that takes without alignment. */
 void kfe_i_text_add_cell(kfe_i_text *text, const char *name, int width, int most);
 int kfe_i_shown_width(const char *name, int most);
+/* Appends a cell of CSV, quoted where that is needed. A word that a spreadsheet would evaluate as a formula gets a quote in front. */
+void kfe_i_text_add_csv(kfe_i_text *text, const char *cell);
 /* Gives the string to the caller, who frees it with kfe_i_free; NULL if something failed. */
 kfe_status kfe_i_text_take(kfe_i_text *text, char **out);
 

@@ -5,27 +5,12 @@
 #include "core/memory.h"
 #include "result/result.h"
 
-static void add_quoted(kfe_i_text *text, const char *field)
-{
-    if (!strpbrk(field, ",\"\r\n") && *field != ' ') {
-        kfe_i_text_puts(text, field);
-        return;
-    }
-    kfe_i_text_puts(text, "\"");
-    for (; *field; field++) {
-        kfe_i_text_add(text, field, 1);
-        if (*field == '"')
-            kfe_i_text_puts(text, "\"");
-    }
-    kfe_i_text_puts(text, "\"");
-}
-
 static void add_value(kfe_i_text *text, const kfe_column *c, int64_t row)
 {
     char number[KFE_NUMBER_TEXT];
 
     if (c->texts) {
-        add_quoted(text, c->texts[row] ? c->texts[row] : "");
+        kfe_i_text_add_csv(text, c->texts[row] ? c->texts[row] : "");
         return;
     }
     kfe_i_format_number(c->numbers[row], number);
@@ -48,7 +33,7 @@ static void add_table(kfe_i_text *text, const kfe_result *result, const kfe_tabl
             else
                 kfe_i_text_printf(text, "%lld", (long long)row + 1);
             kfe_i_text_puts(text, ",");
-            add_quoted(text, c->name);
+            kfe_i_text_add_csv(text, c->name);
             kfe_i_text_puts(text, ",");
             add_value(text, c, row);
             kfe_i_text_puts(text, "\n");

@@ -241,26 +241,6 @@ cleanup:
 
 /* ---- CSV ---- */
 
-/* A spreadsheet evaluates a cell that begins with one of these, so that a hostile name could run a formula. */
-static int is_formula(const char *cell)
-{
-    double number;
-
-    return strchr("=+-@\t\r", cell[0]) && cell[0] && !kfe_i_parse_number(cell, cell + strlen(cell), &number);
-}
-
-static void put_cell(kfe_i_text *text, const char *cell)
-{
-    if (!strpbrk(cell, ",\"\r\n") && !is_formula(cell)) {
-        kfe_i_text_puts(text, cell);
-        return;
-    }
-    kfe_i_text_puts(text, is_formula(cell) ? "\"'" : "\"");
-    for (; *cell; cell++)
-        kfe_i_text_add(text, *cell == '"' ? "\"\"" : cell, *cell == '"' ? 2 : 1);
-    kfe_i_text_puts(text, "\"");
-}
-
 static void put_row(kfe_i_text *text, const kfe_i_figure *figure, int64_t row)
 {
     for (int64_t c = 0; c < figure->column_count; c++) {
@@ -271,7 +251,7 @@ static void put_row(kfe_i_text *text, const kfe_i_figure *figure, int64_t row)
             kfe_i_format_number(column->numbers[row], number);
             kfe_i_text_puts(text, number);
         } else if (!column->numbers && column->codes[row] >= 0) {
-            put_cell(text, column->words[column->codes[row]]);
+            kfe_i_text_add_csv(text, column->words[column->codes[row]]);
         }
     }
     kfe_i_text_puts(text, "\n");
@@ -284,7 +264,7 @@ kfe_status kfe_i_figure_csv(kfe_context *ctx, const kfe_i_figure *figure, char *
     kfe_i_text_init(&text, ctx);
     for (int64_t c = 0; c < figure->column_count; c++) {
         kfe_i_text_puts(&text, c ? "," : "");
-        put_cell(&text, figure->columns[c].name);
+        kfe_i_text_add_csv(&text, figure->columns[c].name);
     }
     kfe_i_text_puts(&text, "\n");
     for (int64_t row = 0; row < figure->rows; row++)
