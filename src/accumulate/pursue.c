@@ -10,6 +10,7 @@
 #include "accumulate/weigh.h"
 #include "core/cluster.h"
 #include "core/memory.h"
+#include "core/text.h"
 
 int kfe_i_keeps_rows(const kfe_spec *spec)
 {
@@ -125,37 +126,19 @@ cleanup:
 
 /* ---- classes of all processes ---- */
 
-/* The names of this process's classes, each with its NUL, behind those of the processes before it; the others' are gathered. */
+/* The names of the classes of all processes, each with its NUL. */
 static kfe_status gather_names(const kfe_accumulator *a, char **names, int64_t *size)
 {
     kfe_status status = KFE_OK;
-    int processes = kfe_i_processes(a->ctx);
-    int process = kfe_i_process(a->ctx);
-    double *sizes = NULL;
-    int64_t *bytes = NULL;
-    int64_t at = 0;
+    kfe_i_text own;
 
-    KFE_ALLOC_ZERO(a->ctx, sizes, processes);
-    KFE_ALLOC(a->ctx, bytes, processes);
+    kfe_i_text_init(&own, a->ctx);
     for (int64_t g = 0; g < a->sums.classes; g++)
-        sizes[process] += (double)strlen(a->class_names[g]) + 1;
-    KFE_TRY(kfe_i_cluster_gather_rows(a->ctx, sizes, processes, 1));
-    *size = 0;
-    for (int r = 0; r < processes; r++) {
-        bytes[r] = (int64_t)sizes[r];
-        at += r < process ? bytes[r] : 0;
-        *size += bytes[r];
-    }
-    KFE_ALLOC_ZERO(a->ctx, *names, *size + 1);
-    for (int64_t g = 0; g < a->sums.classes; g++) {
-        size_t length = strlen(a->class_names[g]) + 1;
-        memcpy(*names + at, a->class_names[g], length);
-        at += (int64_t)length;
-    }
-    KFE_TRY(kfe_i_cluster_gather(a->ctx, *names, bytes));
+        kfe_i_text_add(&own, a->class_names[g], (int64_t)strlen(a->class_names[g]) + 1);
+    KFE_TRY(own.status);
+    KFE_TRY(kfe_i_cluster_gather_all(a->ctx, own.bytes, own.length, names, size));
 cleanup:
-    kfe_i_free(a->ctx, sizes);
-    kfe_i_free(a->ctx, bytes);
+    kfe_i_text_free(&own);
     return status;
 }
 

@@ -211,6 +211,37 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_cluster_gather_all(kfe_context *ctx, const void *own, int64_t size, char **all,
+                                    int64_t *total)
+{
+    kfe_status status = KFE_OK;
+    int processes = kfe_i_processes(ctx);
+    double *sizes = NULL;
+    int64_t *bytes = NULL;
+    int64_t before = 0;
+
+    *all = NULL;
+    *total = 0;
+    KFE_ALLOC_ZERO(ctx, sizes, processes);
+    KFE_ALLOC(ctx, bytes, processes);
+    sizes[kfe_i_process(ctx)] = (double)size;
+    KFE_TRY(kfe_i_cluster_gather_rows(ctx, sizes, processes, 1));
+    for (int r = 0; r < processes; r++) {
+        bytes[r] = (int64_t)sizes[r];
+        before += r < kfe_i_process(ctx) ? bytes[r] : 0;
+        *total += bytes[r];
+    }
+    KFE_ALLOC_ZERO(ctx, *all, *total + 1);
+    if (size > 0)
+        memcpy(*all + before, own, (size_t)size);
+    if (*total > 0)
+        KFE_TRY(kfe_i_cluster_gather(ctx, *all, bytes));
+cleanup:
+    kfe_i_free(ctx, sizes);
+    kfe_i_free(ctx, bytes);
+    return status;
+}
+
 kfe_status kfe_i_cluster_broadcast(const kfe_context *ctx, int root, void *bytes, int64_t size)
 {
     if (is_alone(ctx) || size == 0)

@@ -31,6 +31,9 @@ kfe_status kfe_i_cluster_sum(const kfe_context *ctx, double *values, int64_t cou
 kfe_status kfe_i_cluster_gather_rows(const kfe_context *ctx, double *values, int64_t rows, int64_t width);
 /* Process r holds bytes[r] bytes, which follow the bytes of the processes before it; every process gets all bytes. */
 kfe_status kfe_i_cluster_gather(const kfe_context *ctx, void *values, const int64_t *bytes);
+/* Gathers the bytes of every process, one after the other, whatever their number; *all is freed by the caller. Also with one process. */
+kfe_status kfe_i_cluster_gather_all(kfe_context *ctx, const void *own, int64_t size, char **all,
+                                    int64_t *total);
 /* All processes get the bytes of process `root`. */
 kfe_status kfe_i_cluster_broadcast(const kfe_context *ctx, int root, void *bytes, int64_t size);
 /* The least of the numbers of all processes, on every process: for plans that all of them can carry out. */

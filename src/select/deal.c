@@ -8,6 +8,7 @@
 
 #include "core/cluster.h"
 #include "core/memory.h"
+#include "core/text.h"
 
 /* The process that fits a cell. */
 static int64_t owner_of(const kfe_i_sweep *sweep, int64_t cell, int64_t processes)
@@ -68,27 +69,16 @@ typedef struct parcel {
     int32_t status, length; /* of the reason, with its final zero */
 } parcel;
 
-static int64_t bytes_of_failures(const kfe_i_cells *cells, const kfe_i_sweep *sweep, const kfe_context *ctx)
-{
-    int64_t bytes = 0;
-
-    for (int64_t cell = 0; cell < cells->splits * cells->settings; cell++)
-        if (cells->failure_of[cell] >= 0 && owner_of(sweep, cell, kfe_i_processes(ctx)) == kfe_i_process(ctx))
-            bytes += (int64_t)(sizeof(parcel) + strlen(cells->failures[cells->failure_of[cell]].reason) + 1);
-    return bytes;
-}
-
 static void pack_failures(const kfe_i_cells *cells, const kfe_i_sweep *sweep, const kfe_context *ctx,
-                          char *out)
+                          kfe_i_text *out)
 {
     for (int64_t cell = 0; cell < cells->splits * cells->settings; cell++) {
         if (cells->failure_of[cell] < 0 || owner_of(sweep, cell, kfe_i_processes(ctx)) != kfe_i_process(ctx))
             continue;
         const kfe_i_failure *failure = &cells->failures[cells->failure_of[cell]];
-        parcel head = {cell, (int32_t)failure->status, (int32_t)strlen(failure->reason) + 1};
-        memcpy(out, &head, sizeof head);
-        memcpy(out + sizeof head, failure->reason, (size_t)head.length);
-        out += sizeof head + (size_t)head.length;
+        const parcel head = {cell, (int32_t)failure->status, (int32_t)strlen(failure->reason) + 1};
+        kfe_i_text_add(out, (const char *)&head, sizeof head);
+        kfe_i_text_add(out, failure->reason, head.length);
     }
 }
 
@@ -112,31 +102,17 @@ cleanup:
 static kfe_status share_failures(kfe_context *ctx, const kfe_i_sweep *sweep, kfe_i_cells *cells)
 {
     kfe_status status = KFE_OK;
-    int processes = kfe_i_processes(ctx);
-    double *sizes = NULL;
-    int64_t *bytes = NULL;
+    kfe_i_text own;
     char *all = NULL;
-    int64_t before = 0;
     int64_t total = 0;
 
-    KFE_ALLOC_ZERO(ctx, sizes, processes);
-    KFE_ALLOC(ctx, bytes, processes);
-    sizes[kfe_i_process(ctx)] = (double)bytes_of_failures(cells, sweep, ctx);
-    KFE_TRY(kfe_i_cluster_gather_rows(ctx, sizes, processes, 1));
-    for (int r = 0; r < processes; r++) {
-        bytes[r] = (int64_t)sizes[r];
-        before += r < kfe_i_process(ctx) ? bytes[r] : 0;
-        total += bytes[r];
-    }
-    if (total == 0)
-        goto cleanup;
-    KFE_ALLOC_ZERO(ctx, all, total);
-    pack_failures(cells, sweep, ctx, all + before);
-    KFE_TRY(kfe_i_cluster_gather(ctx, all, bytes));
+    kfe_i_text_init(&own, ctx);
+    pack_failures(cells, sweep, ctx, &own);
+    KFE_TRY(own.status);
+    KFE_TRY(kfe_i_cluster_gather_all(ctx, own.bytes, own.length, &all, &total));
     KFE_TRY(unpack_failures(cells, all, total));
 cleanup:
-    kfe_i_free(ctx, sizes);
-    kfe_i_free(ctx, bytes);
+    kfe_i_text_free(&own);
     kfe_i_free(ctx, all);
     return status;
 }
