@@ -15,9 +15,6 @@ typedef struct kfe_i_test_result {
     double p;
 } kfe_i_test_result;
 
-/* P(|T| ≥ |t|) for Student's t with this many degrees of freedom. */
-double kfe_i_student_two_sided(double t, double degrees);
-
 /* Values of one of two methods: values[i * stride] on split i. */
 typedef struct kfe_i_tested {
     const double *values;
