@@ -821,6 +821,23 @@ KFE_API kfe_status kfe_explain_refit(kfe_context *ctx, const kfe_model *model, c
                                      const kfe_data *data, const char *options, kfe_result **out);
 KFE_API const kfe_param_info *kfe_explain_option(int index); /* NULL past the end */
 
+/* What kfe_diagnose says about a row. */
+typedef enum kfe_diagnostic {
+    KFE_DIAGNOSTIC_T2,       /* Hotelling's T²: the distance from the centre within the features */
+    KFE_DIAGNOSTIC_Q,        /* squared prediction error: the squared residual of the scaled columns */
+    KFE_DIAGNOSTIC_LEVERAGE, /* 1/n + T²/(n − 1) */
+    KFE_DIAGNOSTIC_DISTANCE, /* T² and Q together */
+    KFE_DIAGNOSTIC_DMODX,    /* residual standard deviation over that of the training rows */
+    KFE_DIAGNOSTIC_OUTLIER,  /* 1: T² or Q is above its limit */
+    KFE_DIAGNOSTICS
+} kfe_diagnostic;
+/* Compares rows with the training data of a model: out is rows × KFE_DIAGNOSTICS, and the caller frees it with kfe_matrix_free. A share
+ * `level`, such as 0.95, of rows like the training data stays below each of limits[KFE_DIAGNOSTICS] (NULL: not wanted). NaN: not
+ * defined, as Q of a model that is not linear in its columns. docs/diagnostics.md has the formulas. KFE_EUNSUPPORTED with the reason if
+ * the model does not know its training data well enough. */
+KFE_API kfe_status kfe_diagnose(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double level,
+                                kfe_matrix *out, double *limits);
+
 /* ---- metrics ---------------------------------------------------------------------------------- */
 
 /* The metrics of predictions; NULL past the end. `flags`: KFE_HAS_REGRESSION for real targets;

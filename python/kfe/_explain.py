@@ -120,6 +120,42 @@ class Explaining:
                 if each is not None:
                     each.free()
 
+    def diagnostics(self, X, y=None, *, level=0.95, contributions=False) -> Explanation:
+        """How far rows are from the training data: Hotelling's T², Q residuals (SPE), leverage and DModX, with their limits.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
+            Real targets, for studentized residuals.
+        level : float, default=0.95
+            The share of rows like the training data that stays below each limit.
+        contributions : bool, default=False
+            Also the tables ``t2-contributions`` and ``q-contributions``: what each column adds to T² and Q of each row.
+
+        Returns
+        -------
+        explanation : mapping of names to tables
+            ``diagnostics``, ``limits`` and, with y, ``studentized``.
+        """
+        return self.explain(X, y, parts="diagnostics", level=level, examples=contributions)
+
+    def outliers(self, X, *, level=0.99) -> np.ndarray:
+        """Which rows are unlike the training data: their T² or Q is above its limit.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        level : float, default=0.99
+            The share of rows like the training data that stays below each of both limits.
+
+        Returns
+        -------
+        outliers : ndarray of bool, shape (n_samples,)
+        """
+        table = self.diagnostics(X, level=level)["diagnostics"]
+        return table.values[:, table.columns.index("outlier")] > 0
+
     def _linear_table(self, name: str) -> np.ndarray:
         check_is_fitted(self)
         try:

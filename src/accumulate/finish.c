@@ -14,6 +14,7 @@
 #include "data/target/class_weights.h"
 #include "kernel/expansion.h"
 #include "method/shared/moments.h"
+#include "method/shared/spread.h"
 
 typedef struct finishing {
     kfe_context *ctx;
@@ -373,6 +374,8 @@ static kfe_status learn_moments(finishing *f)
         columns.cross = cross;
     }
     KFE_TRY(kfe_i_moments_from_sums(f->ctx, linear ? &columns : NULL, &f->features, &f->model->moments));
+    if (f->model->moments.dim > 0)
+        KFE_TRY(kfe_i_spread_expect(f->ctx, &f->sums, f->features.rows, &f->model->moments));
 cleanup:
     kfe_i_free(f->ctx, squares);
     kfe_i_free(f->ctx, cross);

@@ -17,6 +17,7 @@ static const explain_part parts[] = {
     {"linear", kfe_i_explain_linear, NULL},     {"permutation", kfe_i_explain_permutation, NULL},
     {"views", kfe_i_explain_views, NULL},       {"distance", kfe_i_explain_distance, "metric"},
     {"gradient", kfe_i_explain_gradient, NULL}, {"support", kfe_i_explain_support, NULL},
+    {"diagnostics", kfe_i_explain_rows, NULL},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -26,7 +27,13 @@ static const kfe_i_param rows[] = {
         "what to explain, as NAME;NAME;…: linear (coefficients, loadings, variance), permutation (how much "
         "worse predictions get without a column), views (the same for views), distance (how much each column "
         "counts in a learned distance), gradient (derivatives by column), support (support "
-        "examples that weigh most); by default all that applies to the model and the data"),
+        "examples that weigh most), diagnostics (how far each example is from the training data: T², Q, "
+        "leverage, DModX, with limits); by default all that applies to the model and the data, but "
+        "diagnostics only with {examples}"),
+    KFE_REAL(
+        kfe_i_explain_settings, level, "level", "0.95", 0.5, 0.999999,
+        "level of the limits of diagnostics: the share of examples like the training data that stays below each "
+        "limit"),
     KFE_FLAG(kfe_i_explain_settings, examples, "examples", "no",
              "also tables with a row for each example: its features, gradient and distance to the support"),
     KFE_TEXT(kfe_i_explain_settings, metric, "metric", "",
@@ -102,7 +109,8 @@ static kfe_status run_parts(kfe_i_explaining *job)
         int asked = lists(job->settings.parts, parts[p].name) ||
                     lists(job->settings.parts, parts[p].former) ||
                     (job->train && parts[p].explain == kfe_i_explain_views);
-        if (job->settings.parts[0] && !asked)
+        int for_examples = parts[p].explain == kfe_i_explain_rows && !job->settings.examples;
+        if ((job->settings.parts[0] || for_examples) && !asked)
             continue;
         kfe_status status = parts[p].explain(job);
         if (status != KFE_OK && (asked || status != KFE_EUNSUPPORTED))

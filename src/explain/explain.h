@@ -17,6 +17,7 @@ typedef struct kfe_i_explain_settings {
     char metric[KFE_PARAM_TEXT_SIZE]; /* that permutation makes worse; empty: accuracy or rmse */
     int64_t repeats;                  /* permutations of each column */
     int64_t rows;                     /* importance is measured on at most this many examples */
+    double level;                     /* of the limits of diagnostics */
     int64_t top;                      /* number of columns to permute; 0: all, -1: as many as take seconds */
 } kfe_i_explain_settings;
 
@@ -54,6 +55,8 @@ kfe_status kfe_i_explain_views(kfe_i_explaining *job);
 kfe_status kfe_i_explain_distance(kfe_i_explaining *job);
 kfe_status kfe_i_explain_gradient(kfe_i_explaining *job);
 kfe_status kfe_i_explain_support(kfe_i_explaining *job);
+/* How far examples are from the training data; only for those who ask. */
+kfe_status kfe_i_explain_rows(kfe_i_explaining *job);
 
 /* sizes[c] = the gradient importance of each column of all views, summed over outputs or features. KFE_EUNSUPPORTED as
  * kfe_i_explain_gradient. */

@@ -14,6 +14,7 @@
 #include "linalg/linalg.h"
 #include "model/choose_dim.h"
 #include "model/describe.h"
+#include "model/diagnose.h"
 #include "model/distance_file.h"
 #include "model/landmark_fit.h"
 #include "model/landmarks.h"
@@ -535,6 +536,14 @@ static kfe_status learn_moments(kfe_i_fit *job, const kfe_i_table *features, int
     return kfe_i_moments_learn(job->ctx, &data, &job->model->moments);
 }
 
+/* Features that landmarks gave are not computed for the spread alone. */
+static kfe_status learn_spread(kfe_i_fit *job, const kfe_i_table *features)
+{
+    if (knows_feature_sums(job))
+        return kfe_i_spread_expect(job->ctx, NULL, job->feature_sums.rows, &job->model->moments);
+    return kfe_i_spread_learn(job->ctx, job->model, job->scaled, features, &job->train->target);
+}
+
 /* The numbers that the learner keeps about its fit become records "learner-NAME". */
 static kfe_status keep_learner_records(kfe_i_fit *job)
 {
@@ -585,6 +594,8 @@ kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
     KFE_TRY(kfe_i_fit_adopt(&job));
     if (moments)
         KFE_TRY(learn_moments(&job, &features, mapped));
+    if (job.model->moments.dim > 0)
+        KFE_TRY(learn_spread(&job, features.values ? &features : NULL));
     job.model->origin.fingerprint = fingerprint;
     *out = job.model;
     job.model = NULL;

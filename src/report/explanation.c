@@ -32,19 +32,29 @@ static int nothing_matters(const kfe_table *table)
     return table->rows > 0;
 }
 
-/* Losses are shown largest first; other columns of the data and support examples by the size of the largest number in their
- * row; all else in its order. */
+/* What the rows of some tables are sorted by: losses, or distances (T² without residuals); NULL: nothing of the kind. */
+static const double *leading_numbers(const kfe_table *table)
+{
+    if (strcmp(table->name, "diagnostics") != 0)
+        return has_losses(table) ? numbers_of(table, 0) : NULL;
+    const double *distances = numbers_of(table, KFE_DIAGNOSTIC_DISTANCE);
+    return table->rows > 0 && isnan(distances[0]) ? numbers_of(table, KFE_DIAGNOSTIC_T2) : distances;
+}
+
+/* The largest losses and distances are shown first; other columns of the data and support examples by the size of the largest number in
+ * their row; all else in its order. */
 static kfe_status order_rows(kfe_context *ctx, const kfe_table *table, kfe_i_sorted **out)
 {
     kfe_status status = KFE_OK;
     const char *rows = kfe_table_column(table, 0)->name;
     int sorts = strcmp(rows, "column") == 0 || strcmp(rows, "support example") == 0;
     int sorted = sorts && table->rows > MOST_ROWS;
+    const double *leading = leading_numbers(table);
 
     KFE_ALLOC(ctx, *out, table->rows);
     for (int64_t i = 0; i < table->rows; i++) {
-        (*out)[i] = (kfe_i_sorted){has_losses(table) ? numbers_of(table, 0)[i] : 0, i};
-        for (int64_t j = 0; j < table->cols - 1 && sorted && !has_losses(table); j++)
+        (*out)[i] = (kfe_i_sorted){leading ? leading[i] : 0, i};
+        for (int64_t j = 0; j < table->cols - 1 && sorted && !leading; j++)
             (*out)[i].value = fmax((*out)[i].value, fabs(numbers_of(table, j)[i]));
     }
     kfe_i_sort_falling(*out, table->rows);

@@ -200,6 +200,9 @@ static void explain(kfe_context *ctx, const kfe_model *model, const kfe_data *da
     if (kfe_predict_path(ctx, model, data, &out) == KFE_OK)
         read_all(out.values, out.rows * out.cols);
     kfe_matrix_free(&out);
+    if (kfe_diagnose(ctx, model, data, 0.95, &out, NULL) == KFE_OK)
+        read_all(out.values, out.rows * out.cols);
+    kfe_matrix_free(&out);
 }
 
 /* One kind of figure for each input, or the page with all of them. */

@@ -79,6 +79,25 @@ cleanup:
     return status;
 }
 
+static kfe_status use_diagnostics(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+    kfe_matrix rows = {0};
+    kfe_result *explanation = NULL;
+    double limits[KFE_DIAGNOSTICS];
+
+    TRY(CALL(kfe_diagnose)(ctx, model, data, 0.95, &rows, limits));
+    assert_int_equal(rows.rows, kfe_data_rows(data));
+    assert_int_equal(rows.cols, KFE_DIAGNOSTICS);
+    assert_true(rows.values[KFE_DIAGNOSTIC_T2] > 0 && limits[KFE_DIAGNOSTIC_T2] > 0);
+    TRY(kfe_explain(ctx, model, data, "examples=yes,parts=diagnostics", &explanation));
+    assert_int_equal(kfe_result_find(explanation, "diagnostics")->cols, KFE_DIAGNOSTICS + 1);
+cleanup:
+    kfe_result_free(explanation);
+    kfe_matrix_free(&rows);
+    return status;
+}
+
 /* Importance, support and pre-images of a kernel model. */
 static kfe_status use_kernel(kfe_context *ctx, const kfe_data *data)
 {
@@ -159,6 +178,7 @@ kfe_status use_explanations(kfe_context *ctx, void *user)
     TRY(CALL(kfe_explain)(ctx, loaded, data, "examples=yes,parts=linear", &explanation));
     TRY(use_explanation(ctx, explanation));
     TRY(use_path(ctx, loaded, data));
+    TRY(use_diagnostics(ctx, loaded, data));
     TRY(use_probabilities(ctx, data));
     TRY(use_kernel(ctx, data));
     TRY(use_refits(ctx, data));

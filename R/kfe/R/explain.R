@@ -10,6 +10,27 @@ kfe_explain <- function(object, newdata = NULL, y = NULL, ..., train = NULL, y_t
   structure(lapply(tables, as_matrix), names = names(tables), text = found$text, class = "kfe_explanation")
 }
 
+# How far rows are from the training data, which is that of the call unless others are given.
+kfe_diagnostics <- function(object, newdata = NULL, y = NULL, level = 0.95, contributions = FALSE) {
+  if (is.null(newdata)) {
+    object <- model_of(object)
+    training <- training_of(object, parent.frame())
+    object$terms <- NULL
+    newdata <- training$x
+    y <- training$y
+  }
+  found <- kfe_explain(object, newdata, y, parts = "diagnostics", level = level, examples = contributions)
+  labels <- row_labels(newdata)
+  if (is.null(labels) || identical(labels, as.character(seq_along(labels)))) return(found)
+  for (name in setdiff(names(found), "limits")) rownames(found[[name]]) <- labels
+  found
+}
+
+kfe_outliers <- function(object, newdata, level = 0.99) {
+  found <- kfe_diagnostics(object, newdata, level = level)$diagnostics
+  stats::setNames(found[, "outlier"] > 0, row_labels(newdata))
+}
+
 # The numbers of a table, whose first column has the labels of the rows.
 as_matrix <- function(table) {
   found <- unname(as.matrix(table[-1]))

@@ -11,8 +11,8 @@
 
 void kfe_i_moments_free(kfe_i_moments *m)
 {
-    double *arrays[] = {m->column_means, m->column_squares, m->cross,          m->feature_means,
-                        m->products,     m->target_means,   m->target_squares, m->target_cross};
+    double *arrays[] = {m->column_means, m->column_squares, m->cross,        m->feature_means, m->products,
+                        m->target_means, m->target_squares, m->target_cross, m->spread};
 
     for (size_t i = 0; m->ctx && i < sizeof arrays / sizeof *arrays; i++)
         kfe_i_free(m->ctx, arrays[i]);

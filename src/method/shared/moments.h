@@ -11,6 +11,8 @@
  *     target_cross        YᵀT, targets × features
  * The sums are weighted if the examples have weights, and n is the sum of the weights.
  * A target is a real value or, for each class, +1 for its members and −1 for the others.
+ *
+ * How far the training rows lie from their centre is kept as spread[KFE_SPREAD_…]; shared/spread.h and model/diagnose.h say how.
  */
 #ifndef KFE_METHOD_SHARED_MOMENTS_H
 #define KFE_METHOD_SHARED_MOMENTS_H
@@ -18,6 +20,16 @@
 #include "data/sums/sums.h"
 #include "data/table/table.h"
 #include "data/target/target.h"
+
+/* The positions in `spread`. */
+typedef enum kfe_i_spread {
+    KFE_SPREAD_MASS,        /* n */
+    KFE_SPREAD_T2_VARIANCE, /* of Hotelling's T² over the rows */
+    KFE_SPREAD_Q_MEAN,      /* of the squared residuals of the scaled columns; with `cols` above 0 only */
+    KFE_SPREAD_Q_VARIANCE,
+    KFE_SPREAD_COUNT,
+    KFE_SPREAD_OF_FEATURES = KFE_SPREAD_Q_MEAN /* how many there are without columns */
+} kfe_i_spread;
 
 typedef struct kfe_i_moments {
     kfe_context *ctx;
@@ -27,7 +39,14 @@ typedef struct kfe_i_moments {
     double *column_means, *column_squares, *cross;
     double *feature_means, *products;
     double *target_means, *target_squares, *target_cross;
+    double *spread; /* NULL: not known */
 } kfe_i_moments;
+
+/* How many numbers `spread` has. */
+static inline int64_t kfe_i_spread_count(const kfe_i_moments *moments)
+{
+    return moments->cols > 0 ? KFE_SPREAD_COUNT : KFE_SPREAD_OF_FEATURES;
+}
 
 /* The training data of a model: `views` scaled tables (0: only the moments of features and targets are wanted). */
 typedef struct kfe_i_moment_data {

@@ -321,6 +321,15 @@ static kfe_status find_moment_shape(const kfe_i_exchange *x, kfe_i_moments *m)
                              "moments");
 }
 
+/* Older files have none. */
+static int is_spread(const kfe_i_moments *m)
+{
+    for (int64_t i = 0; m->spread && i < kfe_i_spread_count(m); i++)
+        if (m->spread[i] < 0)
+            return 0;
+    return !m->spread || m->spread[KFE_SPREAD_MASS] > 0;
+}
+
 kfe_status kfe_i_exchange_moments(const kfe_i_exchange *x, kfe_i_moments *m)
 {
     kfe_status status = KFE_OK;
@@ -341,6 +350,8 @@ kfe_status kfe_i_exchange_moments(const kfe_i_exchange *x, kfe_i_moments *m)
         KFE_TRY(kfe_i_exchange_reals(x, "moments.target_squares", m->targets, -1, 0, &m->target_squares));
         KFE_TRY(kfe_i_exchange_reals(x, "moments.target_cross", m->targets, m->dim, 0, &m->target_cross));
     }
+    KFE_TRY(kfe_i_exchange_reals(x, "moments.spread", kfe_i_spread_count(m), -1, 1, &m->spread));
+    KFE_TRY(kfe_i_check_sound(x, is_spread(m), "moments.spread"));
 cleanup:
     return status;
 }

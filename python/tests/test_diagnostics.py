@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Distances of rows from the training data, against formulas in NumPy; tests/cli/test_diagnostics.py has the limits."""
+import numpy as np
+import pytest
+
+import kfe
+
+
+def problem(rows=50, seed=0):
+    random = np.random.default_rng(seed)
+    hidden = random.normal(size=(rows, 3))
+    return hidden @ random.normal(size=(3, 7)) + 0.1 * random.normal(size=(rows, 7)) + 3, hidden[:, :2] + 0.1 * random.normal(size=(rows, 2))
+
+
+def test_diagnostics_are_those_of_the_formulas():
+    x, y = problem()
+    model = kfe.PLSRegressor(dim=2, learner="ls", scale="none").fit(x, y)
+    found = model.diagnostics(x, y, level=0.9)
+    t = model.transform(x)
+    t -= t.mean(0)
+    leverage = np.einsum("ij,jk,ik->i", t, np.linalg.inv(t.T @ t), t)
+    rest = x - x.mean(0) - t @ np.linalg.lstsq(t, x - x.mean(0), rcond=None)[0]
+    table = found["diagnostics"]
+    np.testing.assert_allclose(table.values[:, table.columns.index("t2")], leverage * (len(x) - 1), rtol=1e-9)
+    np.testing.assert_allclose(table.values[:, table.columns.index("q")], (rest ** 2).sum(1), rtol=1e-9)
+    e = y - model.predict(x)
+    s = np.sqrt((e ** 2).sum(0) / (len(x) - 3))
+    np.testing.assert_allclose(found["studentized"].values, e / s / np.sqrt(1 - 1 / len(x) - leverage)[:, None], rtol=1e-8)
+    assert "q-contributions" not in found
+    parts = model.diagnostics(x, contributions=True)
+    np.testing.assert_allclose(parts["t2-contributions"].values.sum(1), leverage * (len(x) - 1), rtol=1e-8)
+    np.testing.assert_allclose(parts["q-contributions"].values, rest * abs(rest), rtol=1e-6, atol=1e-12)
+
+
+def test_limits_widen_with_the_level():
+    x, y = problem()
+    model = kfe.PCA(dim=2).fit(x)
+    narrow, wide = (model.diagnostics(x, level=level)["limits"] for level in (0.9, 0.99))
+    for name in ("t2", "q", "distance", "dmodx"):
+        place = narrow.rows.index(name)
+        assert narrow.values[place, 0] < wide.values[place, 0]
+
+
+def test_outliers_off_and_within_the_features():
+    x, y = problem()
+    model = kfe.PCA(dim=3, scale="none").fit(x)
+    far = x.mean(0) + 8 * (x[:1] - x.mean(0))
+    off = x[1:2] + 5 * np.linalg.svd(x - x.mean(0))[2][-1]
+    centre = x.mean(0, keepdims=True)
+    assert model.outliers(np.vstack([far, off, centre])).tolist() == [True, True, False]
+
+
+def test_models_without_features_say_so():
+    x, y = problem()
+    with pytest.raises(kfe.UnsupportedError, match="fit it with a learner"):
+        kfe.KPCA(dim=2).fit(x).outliers(x)
