@@ -7,6 +7,7 @@
   const DASHES = ['solid', 'dash', 'dot', 'dashdot'];
   const SHADES = [[0, '#f7fbff'], [0.25, '#c6dbef'], [0.5, '#6baed6'], [0.75, '#2171b5'], [1, '#08306b']];
   const POINT_SHADES = [[0, '#c6dbef'], [0.33, '#6baed6'], [0.67, '#2171b5'], [1, '#08306b']];
+  const GREY = '#888888';
   const MOST_ROWS = 1000;
 
   const unpack = async (id) => {
@@ -54,14 +55,14 @@
     trace.marker.size = figure.space ? 3.5 : 6;
     trace.marker.opacity = 0.8;
     if (figure.space) {
-      trace.marker.symbol = series.crosses ? 'x' : series.hollow ? 'circle-open' : ['circle', 'square', 'diamond', 'cross'][series.style % 4];
+      trace.marker.symbol = series.crosses ? (series.hollow ? 'cross' : 'x') : series.hollow ? 'circle-open' : ['circle', 'square', 'diamond', 'cross'][series.style % 4];
     } else {
-      trace.marker.symbol = series.crosses ? 'x-thin' : symbol + (series.hollow ? '-open' : '');
+      trace.marker.symbol = series.crosses ? (series.hollow ? 'cross-thin' : 'x-thin') : symbol + (series.hollow ? '-open' : '');
     }
     if (series.crosses) {
-      trace.marker.color = ink;
+      trace.marker.color = series.hollow ? GREY : ink;
       trace.marker.size = figure.space ? 2.5 : 7;
-      if (!figure.space) trace.marker.line = { width: 1, color: ink };
+      if (!figure.space) trace.marker.line = { width: series.hollow ? 1 : 1.5, color: trace.marker.color };
       trace.hoverinfo = 'skip';
     }
     if (series.shade) {
@@ -131,13 +132,33 @@
     return trace;
   };
 
+  // Keys are entries of the legend without rows: a class, a set of examples, or the wrong predictions of a set. Each switches the series
+  // that belong to it.
+  const classOf = (series) => `class ${series.grey ? 'others' : series.style}`;
+  const keyOf = (series) => (series.crosses ? `wrong ${series.set}` : series.set ? `set ${series.set}` : classOf(series));
+  const keysOf = (series) => [classOf(series), `set ${series.set}`, ...(series.crosses ? [`wrong ${series.set}`] : [])];
+  const isHidden = (figure, key) => Boolean(figure.hidden && figure.hidden.has(key));
+
+  const switchTrace = (figure, series, trace) => {
+    if (!series.key) {
+      trace.showlegend = false;
+      trace.visible = !keysOf(series).some((key) => isHidden(figure, key));
+      return;
+    }
+    trace.meta = trace.legendgroup = keyOf(series);
+    trace.visible = isHidden(figure, trace.meta) ? 'legendonly' : true;
+    for (const axis of figure.space ? ['x', 'y', 'z'] : ['x', 'y']) trace[axis] = [null]; // without a row there would be no entry
+  };
+
   const tracesOf = (figure, ink) => {
     const traces = [];
+    const hasKeys = figure.series.some((series) => series.key);
     for (const series of figure.series) {
       const own = [traceOf(figure, series, ink)];
       const beside = figure.series.filter((other) => (other.panel || 0) === (series.panel || 0)).length;
       if (series.mark === 'line' && series.spread && beside <= 3) own.unshift(bandTrace(figure, series));
       for (const trace of own) {
+        if (hasKeys) switchTrace(figure, series, trace);
         if (!figure.space) {
           trace.xaxis = axisName('x', series.panel);
           trace.yaxis = axisName('y', series.panel);
@@ -275,9 +296,20 @@
     }
     const colours = coloursOf();
     const layout = layoutOf(figure, colours, plot.clientWidth);
+    const isNew = !chart.on;
     chart.style.height = `${layout.height}px`; // plotly.js forgets the height when the window changes and takes the element's
     await window.Plotly.react(chart, tracesOf(figure, colours.ink), layout,
       { responsive: true, displaylogo: false, modeBarButtonsToRemove: ['lasso2d', 'select2d'] });
+    if (isNew && figure.series.some((series) => series.key)) {
+      chart.on('plotly_legendclick', (event) => {
+        const key = event.data[event.curveNumber].meta;
+        figure.hidden = figure.hidden || new Set();
+        if (!figure.hidden.delete(key)) figure.hidden.add(key);
+        draw(figure, element).catch((error) => fail(figure, error));
+        return false;
+      });
+      chart.on('plotly_legenddoubleclick', () => false);
+    }
     plot.classList.add('drawn');
     performance.mark(`kfe-${figure.figure}`);
     if (!state.drawn.includes(figure.figure)) state.drawn.push(figure.figure);

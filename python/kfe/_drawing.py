@@ -27,7 +27,8 @@ def _values(figure: dict, series: dict, key: str) -> np.ndarray | None:
 def _draw_points(ax, figure, series, label):
     x, y, shade = (_values(figure, series, key) for key in ("x", "y", "shade"))
     if series.get("crosses"):
-        ax.plot(x, y, linestyle="none", marker="x", color="black", markersize=5, markeredgewidth=0.8, label=label)
+        marker, colour = ("+", GREY) if series.get("hollow") else ("x", "black")  # training examples beside test examples
+        ax.plot(x, y, linestyle="none", marker=marker, color=colour, markersize=6, markeredgewidth=0.8, label=label)
         return
     spread = _values(figure, series, "spread")
     if spread is not None:

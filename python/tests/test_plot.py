@@ -138,6 +138,18 @@ def test_vip_and_importance_find_the_columns(line):
     assert plot.importance(regressor, X, y, n_repeats=2).table()["column"].tolist()[:2] == ["4", "1"]
 
 
+def test_training_and_test_examples_differ_in_the_scores():
+    """One entry of the legend for each class and each set; wrong predictions of training examples have a marker of their own."""
+    X, y = kfe.generate("iris")
+    y = np.where(np.arange(150) % 15 == 0, "virginica", y)  # wrong labels
+    model = kfe.PCAClassifier(2, learner="centroid").fit(X[::2], y[::2])
+    ax = plot.scores(model, X[1::2], y[1::2], train=(X[::2], y[::2])).ax_
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "setosa", "versicolor", "virginica", "training", "test", "wrong, training", "wrong, test"]
+    crosses = {marker: sum(len(line.get_xdata()) for line in ax.lines if line.get_marker() == marker) for marker in "+x"}
+    assert crosses == {"+": int((model.predict(X[::2]) != y[::2]).sum()), "x": int((model.predict(X[1::2]) != y[1::2]).sum())}
+
+
 def test_loadings_weights_rotations_and_coefficients_are_themselves(line):
     X, y = line
     regressor = kfe.PLSRegressor(2).fit(X * [1, 2, 3, 4, 5, 6], y)

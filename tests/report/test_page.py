@@ -70,9 +70,35 @@ def test_every_figure_is_drawn_and_names_stay_names(hostile):
         assert page.evaluate("document.querySelectorAll('img, b, main i').length") == 0
         assert page.evaluate("document.title") == HOSTILE[0]
         assert page.evaluate("document.querySelector('h1').textContent") == HOSTILE[0]
-        legend = page.evaluate("[...document.querySelectorAll('#figure-scatter .legendtext')].map(e => e.textContent).join('|')")
-        assert "<b>bold</b>, test" in legend and "a\"b'&amp;, test" in legend
+        legend = page.evaluate("[...document.querySelectorAll('#figure-scatter .legendtext')].map(e => e.textContent)")
+        assert legend[1:] == ["<b>bold</b>", "<img src=x onerror=window.hack…", "a\"b'&amp;", "training", "test", "wrong, training", "wrong, test"]
+        assert legend[0].startswith("</script><script>")
         check_quiet(page, path)
+
+
+@needs_chromium
+@needs_charts
+def test_the_legend_switches_classes_and_sets(hostile):
+    """One entry for each class and one for each set; a click on one leaves the others as they are."""
+    with chromium.Chromium() as page:
+        page.open(hostile / "r.html")
+        scroll_through(page)
+        click = ("(() => { const c = document.querySelector('#figure-scatter .chart'); c.emit('plotly_legendclick',"
+                 " {data: c.data, curveNumber: c.data.findIndex(t => t.meta === '%s')}); })()")
+        shown = ("(() => { const c = document.querySelector('#figure-scatter .chart'); const f = kfeReport.figures.find(f => f.figure === "
+                 "'scatter'); return c.data.map((t, k) => [f.series[k], t]).filter(([s, t]) => !s.key && t.visible === true)"
+                 ".map(([s]) => [s.set, s.style, Boolean(s.crosses)]); })()")
+        everything = page.evaluate(shown)
+        assert {one[0] for one in everything} == {"training", "test"} and len(everything) > 8
+        page.evaluate(click % "set training")
+        page.wait(f"!{shown}.some(one => one[0] === 'training')")
+        page.evaluate(click % "class 1")
+        page.wait(f"!{shown}.some(one => one[1] === 1)")
+        assert page.evaluate(shown) == [one for one in everything if one[0] == "test" and one[1] != 1]
+        page.evaluate(click % "set training")
+        page.evaluate(click % "wrong test")
+        page.wait(f"{shown}.some(one => one[0] === 'training') && !{shown}.some(one => one[0] === 'test' && one[2])")
+        assert page.evaluate(shown) == [one for one in everything if one[1] != 1 and not (one[0] == "test" and one[2])]
 
 
 @needs_chromium

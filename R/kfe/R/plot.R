@@ -113,7 +113,7 @@ range_of <- function(figure, panel, series, axis) {
 draw_points <- function(figure, one) {
   x <- values_of(figure, one, "x")
   y <- values_of(figure, one, "y")
-  if (is_set(one$crosses)) return(graphics::points(x, y, pch = marker_of(one)))
+  if (is_set(one$crosses)) return(graphics::points(x, y, pch = marker_of(one), col = ink_of(one)))
   draw_errors(x, y, values_of(figure, one, "spread"))
   shade <- values_of(figure, one, "shade")
   colour <- if (is.null(shade)) one$colour else shades(shade)
@@ -121,9 +121,12 @@ draw_points <- function(figure, one) {
 }
 
 marker_of <- function(one) {
-  if (is_set(one$crosses)) return(4)
+  if (is_set(one$crosses)) return(if (is_set(one$hollow)) 3 else 4)
   (if (is_set(one$hollow)) OUTLINES else MARKERS)[one$style %% length(MARKERS) + 1]
 }
+
+# Wrong predictions of training examples are grey plus signs, those of test examples black crosses.
+ink_of <- function(one) if (!is_set(one$crosses)) one$colour else if (is_set(one$hollow)) "#888888" else "black"
 
 draw_errors <- function(x, y, spread) {
   if (!is.null(spread)) graphics::segments(x, y - spread, x, y + spread, col = "#888888")
@@ -170,7 +173,7 @@ add_legend <- function(figure, series) {
   if (length(named) == 0) return(invisible())
   is_point <- vapply(named, function(one) one$mark == "points", TRUE)
   graphics::legend(empty_corner(figure, series), legend = vapply(named, function(one) one$name, ""), bty = "n", cex = 0.8,
-                   col = vapply(named, function(one) if (is_set(one$crosses)) "black" else one$colour, ""),
+                   col = vapply(named, ink_of, ""),
                    pch = ifelse(is_point, vapply(named, marker_of, 0), 15), pt.cex = ifelse(is_point, 0.8, 1.2))
 }
 

@@ -29,14 +29,20 @@ enum {
     KFE_SERIES_CROSSES = 1u << 1, /* points are large crosses around others: what was predicted wrongly */
     KFE_SERIES_GREY = 1u << 2,    /* no colour of its own: a reference line */
     KFE_SERIES_DOTTED = 1u << 3,  /* a line with a marker at every row */
-    KFE_SERIES_HOLLOW = 1u << 4   /* markers are outlines: training examples beside test examples */
+    KFE_SERIES_HOLLOW =
+        1u << 4, /* training examples beside test examples: outlines, and grey plus signs for crosses */
+    KFE_SERIES_KEY = 1u << 5 /* no rows: an entry of the legend, which switches series on and off */
 };
+
+/* Examples of a series, where a figure shows both sets; a key with a set stands for all series of that set. */
+typedef enum kfe_i_series_set { KFE_SET_NONE, KFE_SET_TRAINING, KFE_SET_TEST } kfe_i_series_set;
 
 /* Rows [first, first + count) of the table. Columns are counted from 1; 0: none. */
 typedef struct kfe_i_series {
     char *name; /* in the legend; NULL: not there */
     kfe_i_mark mark;
     unsigned flags;
+    kfe_i_series_set set;
     int style; /* colour and marker; series of one style belong together */
     int panel; /* from 0 */
     int64_t first, count;

@@ -110,6 +110,9 @@ static void write_series(kfe_i_json *json, const kfe_i_series *series)
     write_flag(json, "grey", series->flags & KFE_SERIES_GREY);
     write_flag(json, "dotted", series->flags & KFE_SERIES_DOTTED);
     write_flag(json, "hollow", series->flags & KFE_SERIES_HOLLOW);
+    write_flag(json, "key", series->flags & KFE_SERIES_KEY);
+    if (series->set != KFE_SET_NONE)
+        kfe_i_json_text(json, "set", series->set == KFE_SET_TEST ? "test" : "training");
     kfe_i_json_end(json);
 }
 

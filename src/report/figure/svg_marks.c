@@ -65,7 +65,8 @@ static int is_dot(const kfe_i_series *series)
 static void open_points(const kfe_i_series *series, const char *colour, kfe_i_text *out)
 {
     if (series->flags & KFE_SERIES_CROSSES)
-        kfe_i_text_puts(out, "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\".9\" d=\"");
+        kfe_i_text_printf(out, "<path fill=\"none\" stroke=\"currentColor\" stroke-width=\"%s d=\"",
+                          series->flags & KFE_SERIES_HOLLOW ? ".9\" stroke-opacity=\".6\"" : "1.3\"");
     else if (is_dot(series))
         kfe_i_text_printf(out,
                           "<path fill=\"none\" stroke=\"%s\" stroke-width=\"6\" stroke-linecap=\"round\" "
@@ -81,7 +82,7 @@ static void put_point(const kfe_i_series *series, double x, double y, kfe_i_text
 {
     kfe_i_text_printf(out, "M%.1f %.1f", x, y);
     if (series->flags & KFE_SERIES_CROSSES)
-        kfe_i_text_puts(out, "m-3.5-3.5l7 7m0-7l-7 7");
+        kfe_i_text_puts(out, series->flags & KFE_SERIES_HOLLOW ? "m-4 0h8m-4-4v8" : "m-3.5-3.5l7 7m0-7l-7 7");
     else
         kfe_i_text_puts(out, is_dot(series) ? "h0" : markers[series->style % KFE_MARKERS]);
 }
@@ -325,7 +326,7 @@ void kfe_i_svg_marks(const kfe_i_svg_panel *panel, kfe_i_text *out)
 {
     for (int64_t s = 0; s < panel->figure->series_count; s++) {
         const kfe_i_series *series = &panel->figure->series[s];
-        if (series->panel != panel->panel)
+        if (series->panel != panel->panel || series->flags & KFE_SERIES_KEY)
             continue;
         if (series->mark == KFE_MARK_POINTS && series->shade)
             put_shaded_points(panel, series, out);

@@ -292,39 +292,51 @@ static const char *class_of_style(const kfe_i_cloud *points, int style)
     return "";
 }
 
-static kfe_status name_group(const kfe_i_cloud *points, const kfe_i_cloud_point *first, kfe_i_text *out)
+/* Whether training and test examples are both shown. */
+static int has_both(const kfe_i_cloud *points)
 {
-    int both = points->source->train.data && points->source->test.data;
+    return points->source->train.data && points->source->test.data;
+}
 
+/* Whether the legend has one entry for each class and one for each set; otherwise each series has its own. */
+static int has_keys(const kfe_i_cloud *points)
+{
+    return has_both(points) && (points->source->train.truth || points->source->test.truth);
+}
+
+static const char *name_of_group(const kfe_i_cloud *points, const kfe_i_cloud_point *first)
+{
     if (!first->set->truth)
-        kfe_i_text_puts(out, first->set->name);
-    else if (first->style < 0)
-        kfe_i_text_puts(out, "other classes");
-    else
-        kfe_i_text_puts(out, class_of_style(points, first->style));
-    if (both && first->set->truth)
-        kfe_i_text_printf(out, ", %s", first->set->name);
-    return out->status;
+        return first->set->name;
+    return first->style < 0 ? "other classes" : class_of_style(points, first->style);
+}
+
+/* The series as a part of the set of a point. */
+static kfe_i_series in_set(const kfe_i_cloud *points, const kfe_i_cloud_point *first, kfe_i_series series)
+{
+    int is_test = first->set == &points->source->test;
+
+    series.flags |= has_both(points) && !is_test ? KFE_SERIES_HOLLOW : 0;
+    if (has_both(points))
+        series.set = is_test ? KFE_SET_TEST : KFE_SET_TRAINING;
+    return series;
+}
+
+static kfe_i_series in_style(const kfe_i_cloud_point *first, kfe_i_series series)
+{
+    series.style = first->style < 0 ? 0 : first->style;
+    series.flags |= first->style < 0 ? KFE_SERIES_GREY : 0;
+    return series;
 }
 
 static kfe_status add_group(const kfe_i_cloud *points, kfe_i_figure *figure, int named, kfe_i_series series)
 {
-    kfe_status status = KFE_OK;
     const kfe_i_cloud_point *first = &points->items[series.first];
-    kfe_i_text name;
+    kfe_i_series own = in_style(first, in_set(points, first, series));
 
-    kfe_i_text_init(&name, points->ctx);
-    series.style = first->style < 0 ? 0 : first->style;
-    series.flags |= first->style < 0 ? KFE_SERIES_GREY : 0;
-    if (first->set == &points->source->train && points->source->test.data)
-        series.flags |= KFE_SERIES_HOLLOW;
     if (points->target && figure->columns[points->target - 1].numbers)
-        series.shade = points->target;
-    KFE_TRY(name_group(points, first, &name));
-    KFE_TRY(kfe_i_figure_series(figure, named ? name.bytes : NULL, series));
-cleanup:
-    kfe_i_text_free(&name);
-    return status;
+        own.shade = points->target;
+    return kfe_i_figure_series(figure, named && !has_keys(points) ? name_of_group(points, first) : NULL, own);
 }
 
 static kfe_status add_wrong(const kfe_i_cloud *points, kfe_i_figure *figure, int named, kfe_i_series series)
@@ -341,11 +353,54 @@ static kfe_status add_wrong(const kfe_i_cloud *points, kfe_i_figure *figure, int
         series.first = i;
         series.count = end - i;
         if (points->items[i].wrong) {
-            KFE_TRY(kfe_i_figure_series(figure, named ? "predicted wrongly" : NULL, series));
+            KFE_TRY(
+                kfe_i_figure_series(figure, named && !has_keys(points) ? "predicted wrongly" : NULL,
+                                    in_style(&points->items[i], in_set(points, &points->items[i], series))));
             named = 0;
         }
         i = end;
     }
+cleanup:
+    return status;
+}
+
+/* ---- the legend of classes and sets ---- */
+
+static kfe_status add_class_keys(const kfe_i_cloud *points, kfe_i_figure *figure, kfe_i_series key)
+{
+    kfe_status status = KFE_OK;
+
+    for (int style = 0; style <= KFE_FIGURE_CLASSES; style++)
+        for (int64_t i = 0; i < points->count; i++) {
+            const kfe_i_cloud_point *point = &points->items[i];
+            int own = style < KFE_FIGURE_CLASSES ? point->style == style : point->style < 0;
+            if (!own || !point->set->truth)
+                continue;
+            KFE_TRY(kfe_i_figure_series(figure, name_of_group(points, point), in_style(point, key)));
+            break;
+        }
+cleanup:
+    return status;
+}
+
+static kfe_status add_set_keys(const kfe_i_cloud *points, kfe_i_figure *figure, kfe_i_series key)
+{
+    static const char *const wrong_names[] = {"wrong, training", "wrong, test"};
+    const kfe_i_set *sets[] = {&points->source->train, &points->source->test};
+    kfe_status status = KFE_OK;
+
+    for (int crosses = 0; crosses < 2; crosses++)
+        for (int s = 0; s < 2; s++) {
+            const kfe_i_cloud_point *found = NULL;
+            for (int64_t i = 0; i < points->count && !found; i++)
+                if (points->items[i].set == sets[s] && points->items[i].wrong >= crosses)
+                    found = &points->items[i];
+            if (!found)
+                continue;
+            kfe_i_series own = in_set(points, found, key);
+            own.flags |= KFE_SERIES_GREY | (crosses ? KFE_SERIES_CROSSES : 0);
+            KFE_TRY(kfe_i_figure_series(figure, crosses ? wrong_names[s] : sets[s]->name, own));
+        }
 cleanup:
     return status;
 }
@@ -367,8 +422,25 @@ kfe_status kfe_i_cloud_series(const kfe_i_cloud *points, kfe_i_figure *figure, i
     }
     axes.first = 0;
     KFE_TRY(add_wrong(points, figure, named, axes));
+    if (!named || !has_keys(points))
+        goto cleanup;
+    axes.count = 0;
+    axes.flags |= KFE_SERIES_KEY;
+    KFE_TRY(add_class_keys(points, figure, axes));
+    KFE_TRY(add_set_keys(points, figure, axes));
 cleanup:
     return status;
+}
+
+void kfe_i_cloud_caption_sets(const kfe_i_cloud *points, kfe_i_figure *figure)
+{
+    if (points->predicted && points->source->classes.count > 0)
+        kfe_i_text_puts(&figure->caption,
+                        has_both(points)
+                            ? " × marks test examples whose class was predicted wrongly, + training examples."
+                            : " Crosses mark examples whose class was predicted wrongly.");
+    if (has_both(points))
+        kfe_i_text_puts(&figure->caption, " Outlines are training examples, filled markers test examples.");
 }
 
 void kfe_i_cloud_caption(const kfe_i_cloud *points, kfe_i_figure *figure)

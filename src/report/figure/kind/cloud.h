@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Put the examples of a source into the table of a figure, one row each, with row, set, class or target, prediction and
- * features, and add them as series: one per set and class, and crosses over the examples that were predicted wrongly.
+ * features, and add them as series: one per set and class, and crosses over the examples that were predicted wrongly. With both sets the legend
+ * has one entry per class, one per set, and one for the wrong predictions of each set.
  */
 #ifndef KFE_REPORT_FIGURE_KIND_CLOUD_H
 #define KFE_REPORT_FIGURE_KIND_CLOUD_H
@@ -37,6 +38,8 @@ void kfe_i_cloud_free(kfe_i_cloud *points);
 kfe_status kfe_i_cloud_features(kfe_i_cloud *points, int64_t most, kfe_i_figure *figure);
 /* Adds the series of a panel; `named`: they stand in the legend. z 0: two axes. */
 kfe_status kfe_i_cloud_series(const kfe_i_cloud *points, kfe_i_figure *figure, int named, kfe_i_series axes);
+/* Says in the caption what crosses, outlines and filled markers are. */
+void kfe_i_cloud_caption_sets(const kfe_i_cloud *points, kfe_i_figure *figure);
 /* Says in the caption how many of how many examples are shown. */
 void kfe_i_cloud_caption(const kfe_i_cloud *points, kfe_i_figure *figure);
 /* The same of a figure that shows the first real target of a set. */

@@ -49,10 +49,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     kfe_i_text_puts(&out->caption, points.feature_count > 1
                                        ? "Examples by two of their features, coloured by class or target."
                                        : "Examples by their one feature and by class or target.");
-    kfe_i_text_puts(&out->caption,
-                    points.predicted ? " Crosses mark examples whose class was predicted wrongly." : "");
-    if (source->train.data && source->test.data)
-        kfe_i_text_puts(&out->caption, " Outlines are training examples, filled markers test examples.");
+    kfe_i_cloud_caption_sets(&points, out);
     kfe_i_cloud_caption(&points, out);
 cleanup:
     kfe_i_cloud_free(&points);
