@@ -98,20 +98,18 @@ kfe_status kfe_i_eigen_in_pieces(kfe_context *ctx, int64_t n, double *a, int64_t
 {
     kfe_status status = KFE_OK;
     eigen_pieces p = {.ctx = ctx, .n = (lapack_int)n, .a = a};
+    kfe_i_arena memory = {.ctx = ctx};
 
     *found = 0;
-    KFE_ALLOC(ctx, p.diagonal, n);
-    KFE_ALLOC(ctx, p.beside, n);
-    KFE_ALLOC(ctx, p.reflectors, n);
-    KFE_ALLOC(ctx, p.work, n * PANEL + BACK_COLUMNS * BACK_ROOM + 4160);
+    KFE_TAKE(&memory, p.diagonal, n);
+    KFE_TAKE(&memory, p.beside, n);
+    KFE_TAKE(&memory, p.reflectors, n);
+    KFE_TAKE(&memory, p.work, n * PANEL + BACK_COLUMNS * BACK_ROOM + 4160);
     KFE_TRY(reduce(&p));
     KFE_TRY(solve_tridiagonal(&p, k, rising, columns, found));
     if (*found)
         KFE_TRY(transform_back(&p, k, columns));
 cleanup:
-    kfe_i_free(ctx, p.diagonal);
-    kfe_i_free(ctx, p.beside);
-    kfe_i_free(ctx, p.reflectors);
-    kfe_i_free(ctx, p.work);
+    kfe_i_arena_free(&memory);
     return status;
 }

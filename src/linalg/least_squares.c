@@ -29,6 +29,7 @@
 
 typedef struct factors {
     kfe_context *ctx;
+    kfe_i_arena memory; /* of the arrays, but `work`, which grows */
     const kfe_i_least_squares_problem *given;
     int64_t s;
     double *reflectors; /* s: the scalars of the Householder reflectors of Q */
@@ -41,17 +42,6 @@ typedef struct factors {
     int64_t work_count;
 } factors;
 
-static void factors_free(factors *f)
-{
-    kfe_i_free(f->ctx, f->reflectors);
-    kfe_i_free(f->ctx, f->triangle);
-    kfe_i_free(f->ctx, f->left);
-    kfe_i_free(f->ctx, f->right);
-    kfe_i_free(f->ctx, f->values);
-    kfe_i_free(f->ctx, f->small);
-    kfe_i_free(f->ctx, f->work);
-}
-
 static int is_tall(const kfe_i_least_squares_problem *p)
 {
     return p->cols < p->rows;
@@ -62,12 +52,12 @@ static kfe_status factors_open(factors *f)
     kfe_status status = KFE_OK;
     int64_t s = f->s;
 
-    KFE_ALLOC(f->ctx, f->reflectors, s);
-    KFE_ALLOC(f->ctx, f->triangle, s * s);
-    KFE_ALLOC(f->ctx, f->left, s * s);
-    KFE_ALLOC(f->ctx, f->right, s * s);
-    KFE_ALLOC(f->ctx, f->values, s);
-    KFE_ALLOC(f->ctx, f->small, 2 * s * f->given->targets);
+    KFE_TAKE(&f->memory, f->reflectors, s);
+    KFE_TAKE(&f->memory, f->triangle, s * s);
+    KFE_TAKE(&f->memory, f->left, s * s);
+    KFE_TAKE(&f->memory, f->right, s * s);
+    KFE_TAKE(&f->memory, f->values, s);
+    KFE_TAKE(&f->memory, f->small, 2 * s * f->given->targets);
 cleanup:
     return status;
 }
@@ -284,7 +274,7 @@ kfe_status kfe_i_least_squares(kfe_context *ctx, const kfe_i_least_squares_probl
 {
     kfe_status status = KFE_OK;
     int64_t s = is_tall(problem) ? problem->cols : problem->rows;
-    factors f = {.ctx = ctx, .given = problem, .s = s};
+    factors f = {.ctx = ctx, .memory.ctx = ctx, .given = problem, .s = s};
     int saved_threads = omp_get_max_threads();
 
     *out = (kfe_i_least_squares_result){0};
@@ -304,6 +294,7 @@ kfe_status kfe_i_least_squares(kfe_context *ctx, const kfe_i_least_squares_probl
         KFE_TRY(solve_wide(&f, w, out));
 cleanup:
     omp_set_num_threads(saved_threads);
-    factors_free(&f);
+    kfe_i_arena_free(&f.memory);
+    kfe_i_free(ctx, f.work);
     return status;
 }

@@ -174,6 +174,7 @@ kfe_status kfe_i_independent(kfe_context *ctx, int64_t n, const double *a, doubl
                              int64_t *rank)
 {
     kfe_status status = check_order(ctx, n);
+    kfe_i_arena memory = {.ctx = ctx};
     double *copy = NULL;
     double *work = NULL;
     lapack_int *pivots = NULL;
@@ -183,9 +184,9 @@ kfe_status kfe_i_independent(kfe_context *ctx, int64_t n, const double *a, doubl
     *rank = 0;
     if (status != KFE_OK || threshold <= 0)
         return status;
-    KFE_ALLOC(ctx, copy, n * n);
-    KFE_ALLOC(ctx, work, 2 * n);
-    KFE_ALLOC(ctx, pivots, n);
+    KFE_TAKE(&memory, copy, n * n);
+    KFE_TAKE(&memory, work, 2 * n);
+    KFE_TAKE(&memory, pivots, n);
     memcpy(copy, a, (size_t)(n * n) * sizeof *copy);
     LAPACKE_dpstrf_work(LAPACK_COL_MAJOR, 'U', (lapack_int)n, copy, (lapack_int)n, pivots, &found, threshold,
                         work);
@@ -194,9 +195,7 @@ kfe_status kfe_i_independent(kfe_context *ctx, int64_t n, const double *a, doubl
     qsort(kept, (size_t)found, sizeof *kept, compare_index);
     *rank = found;
 cleanup:
-    kfe_i_free(ctx, copy);
-    kfe_i_free(ctx, work);
-    kfe_i_free(ctx, pivots);
+    kfe_i_arena_free(&memory);
     return status;
 }
 
@@ -215,7 +214,7 @@ static void reverse_into_rows(int64_t n, int64_t k, const double *columns, const
 }
 
 struct kfe_i_eigen_work {
-    kfe_context *ctx;
+    kfe_i_arena memory; /* of the arrays */
     double *columns, *rising, *work;
     lapack_int *support, *integers;
     lapack_int work_size, integer_count;
@@ -225,12 +224,8 @@ void kfe_i_eigen_work_free(kfe_i_eigen_work *work)
 {
     if (!work)
         return;
-    kfe_i_free(work->ctx, work->columns);
-    kfe_i_free(work->ctx, work->rising);
-    kfe_i_free(work->ctx, work->work);
-    kfe_i_free(work->ctx, work->support);
-    kfe_i_free(work->ctx, work->integers);
-    kfe_i_free(work->ctx, work);
+    kfe_i_arena_free(&work->memory);
+    kfe_i_free(work->memory.ctx, work);
 }
 
 static kfe_status new_eigen_work(kfe_context *ctx, int64_t n, int64_t k, kfe_i_eigen_work **out)
@@ -245,16 +240,16 @@ static kfe_status new_eigen_work(kfe_context *ctx, int64_t n, int64_t k, kfe_i_e
     if (status != KFE_OK)
         return status;
     KFE_ALLOC_ZERO(ctx, work, 1);
-    work->ctx = ctx;
-    KFE_ALLOC(ctx, work->columns, n * k);
-    KFE_ALLOC(ctx, work->rising, n);
-    KFE_ALLOC(ctx, work->support, 2 * n);
+    work->memory.ctx = ctx;
+    KFE_TAKE(&work->memory, work->columns, n * k);
+    KFE_TAKE(&work->memory, work->rising, n);
+    KFE_TAKE(&work->memory, work->support, 2 * n);
     LAPACKE_dsyevr_work(LAPACK_COL_MAJOR, 'V', 'I', 'U', order, NULL, order, 0, 0, (lapack_int)(n - k + 1),
                         order, 0, &found, work->rising, work->columns, order, work->support, &size, -1,
                         &work->integer_count, -1);
     work->work_size = (lapack_int)size;
-    KFE_ALLOC(ctx, work->work, work->work_size);
-    KFE_ALLOC(ctx, work->integers, work->integer_count);
+    KFE_TAKE(&work->memory, work->work, work->work_size);
+    KFE_TAKE(&work->memory, work->integers, work->integer_count);
     *out = work;
     work = NULL;
 cleanup:
@@ -459,6 +454,7 @@ static kfe_status independent_columns(kfe_context *ctx, int64_t rows, int64_t n,
                                       int64_t *kept, int64_t *rank)
 {
     kfe_status status = KFE_OK;
+    kfe_i_arena memory = {.ctx = ctx};
     lapack_int *pivots = NULL;
     double *factors = NULL;
     double *work = NULL;
@@ -466,9 +462,9 @@ static kfe_status independent_columns(kfe_context *ctx, int64_t rows, int64_t n,
     int64_t steps = rows < n ? rows : n;
 
     *rank = 0;
-    KFE_ALLOC_ZERO(ctx, pivots, n);
-    KFE_ALLOC(ctx, factors, n);
-    KFE_ALLOC(ctx, work, length);
+    KFE_TAKE_ZERO(&memory, pivots, n);
+    KFE_TAKE(&memory, factors, n);
+    KFE_TAKE(&memory, work, length);
     LAPACKE_dgeqp3_work(LAPACK_COL_MAJOR, (lapack_int)rows, (lapack_int)n, columns, (lapack_int)rows, pivots,
                         factors, work, length);
     for (int64_t j = 0; j < steps; j++)
@@ -476,15 +472,14 @@ static kfe_status independent_columns(kfe_context *ctx, int64_t rows, int64_t n,
             kept[(*rank)++] = pivots[j] - 1;
     qsort(kept, (size_t)*rank, sizeof *kept, compare_index);
 cleanup:
-    kfe_i_free(ctx, pivots);
-    kfe_i_free(ctx, factors);
-    kfe_i_free(ctx, work);
+    kfe_i_arena_free(&memory);
     return status;
 }
 
 kfe_status kfe_i_orthonormalise(kfe_context *ctx, int64_t rows, int64_t n, double *columns)
 {
     kfe_status status = KFE_OK;
+    kfe_i_arena memory = {.ctx = ctx};
     double *factors = NULL;
     double *work = NULL;
     double *signs = NULL;
@@ -492,9 +487,9 @@ kfe_status kfe_i_orthonormalise(kfe_context *ctx, int64_t rows, int64_t n, doubl
     lapack_int r = (lapack_int)rows;
     lapack_int c = (lapack_int)n;
 
-    KFE_ALLOC(ctx, factors, n + 1);
-    KFE_ALLOC(ctx, signs, n + 1);
-    KFE_ALLOC(ctx, work, length);
+    KFE_TAKE(&memory, factors, n + 1);
+    KFE_TAKE(&memory, signs, n + 1);
+    KFE_TAKE(&memory, work, length);
     LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, r, c, columns, r, factors, work, length);
     for (int64_t j = 0; j < n; j++)
         signs[j] = columns[j * rows + j] < 0 ? -1 : 1;
@@ -503,9 +498,7 @@ kfe_status kfe_i_orthonormalise(kfe_context *ctx, int64_t rows, int64_t n, doubl
         for (int64_t i = 0; i < rows; i++)
             columns[j * rows + i] *= signs[j];
 cleanup:
-    kfe_i_free(ctx, factors);
-    kfe_i_free(ctx, signs);
-    kfe_i_free(ctx, work);
+    kfe_i_arena_free(&memory);
     return status;
 }
 

@@ -138,6 +138,7 @@ static void deal_groups(const kfe_data *data, const int64_t *order, int64_t fold
 static kfe_status make_folds(kfe_context *ctx, const kfe_data *train, int64_t **fold_of, int64_t *folds)
 {
     kfe_status status = KFE_OK;
+    kfe_i_arena memory = {.ctx = ctx};
     const kfe_i_target *target = &train->target;
     int64_t *counts = NULL;
     int64_t *order = NULL;
@@ -146,9 +147,9 @@ static kfe_status make_folds(kfe_context *ctx, const kfe_data *train, int64_t **
     kfe_i_row_key *keys = NULL;
     kfe_i_distinct distinct = {0};
 
-    KFE_ALLOC_ZERO(ctx, counts, target->class_count);
-    KFE_ALLOC(ctx, classes, target->class_count);
-    KFE_ALLOC(ctx, order, target->rows);
+    KFE_TAKE_ZERO(&memory, counts, target->class_count);
+    KFE_TAKE(&memory, classes, target->class_count);
+    KFE_TAKE(&memory, order, target->rows);
     KFE_ALLOC(ctx, *fold_of, target->rows);
     KFE_TRY(kfe_i_data_row_keys(ctx, train, &keys));
     KFE_TRY(kfe_i_distinct_make(ctx, target->rows, keys, KFE_STREAM_CALIBRATION, &distinct));
@@ -158,7 +159,7 @@ static kfe_status make_folds(kfe_context *ctx, const kfe_data *train, int64_t **
         goto cleanup;
     count_distinct(target, &distinct, order, counts);
     order_classes(target, order, counts, classes);
-    KFE_ALLOC(ctx, dealt, distinct.count);
+    KFE_TAKE(&memory, dealt, distinct.count);
     *folds = smallest_class(target, counts) < FOLDS ? smallest_class(target, counts) : FOLDS;
     if (*folds < 2)
         KFE_FAIL(
@@ -172,10 +173,7 @@ static kfe_status make_folds(kfe_context *ctx, const kfe_data *train, int64_t **
 cleanup:
     kfe_i_distinct_free(&distinct);
     kfe_i_free(ctx, keys);
-    kfe_i_free(ctx, counts);
-    kfe_i_free(ctx, classes);
-    kfe_i_free(ctx, dealt);
-    kfe_i_free(ctx, order);
+    kfe_i_arena_free(&memory);
     return status;
 }
 
@@ -258,6 +256,7 @@ cleanup:
 kfe_status kfe_i_calibrate(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model *model)
 {
     kfe_status status = KFE_OK;
+    kfe_i_arena memory = {.ctx = ctx};
     int64_t rows = train->target.rows;
     int64_t *fold_of = NULL;
     int64_t folds = 0;
@@ -265,9 +264,9 @@ kfe_status kfe_i_calibrate(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
 
     KFE_TRY(make_folds(ctx, train, &fold_of, &folds));
     job.fold_of = fold_of;
-    KFE_ALLOC(ctx, job.kept, rows);
-    KFE_ALLOC(ctx, job.left, rows);
-    KFE_ALLOC_ZERO(ctx, job.outputs, rows * model->predictor.outputs);
+    KFE_TAKE(&memory, job.kept, rows);
+    KFE_TAKE(&memory, job.left, rows);
+    KFE_TAKE_ZERO(&memory, job.outputs, rows * model->predictor.outputs);
     if (folds == 0)
         KFE_TRY(kfe_i_model_outputs(ctx, model, train, job.outputs));
     for (int64_t fold = 0; fold < folds; fold++) {
@@ -278,9 +277,7 @@ kfe_status kfe_i_calibrate(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
                                     &train->target, job.outputs, &model->calibration));
 cleanup:
     kfe_i_free(ctx, fold_of);
-    kfe_i_free(ctx, job.kept);
-    kfe_i_free(ctx, job.left);
-    kfe_i_free(ctx, job.outputs);
+    kfe_i_arena_free(&memory);
     return status;
 }
 

@@ -31,6 +31,7 @@ enum { FOLDS = 5, MOST_FEATURES = 20, MOST_ROWS = 1000, FEWEST_ROWS = 10 };
 
 typedef struct choosing {
     kfe_context *ctx;
+    kfe_i_arena memory; /* of the arrays */
     const kfe_data *train;
     kfe_spec *spec; /* with `most` features and no learner */
     kfe_i_distinct distinct;
@@ -43,19 +44,6 @@ typedef struct choosing {
     int64_t *order;   /* rows: by content, as methods break ties by the places of rows */
     int64_t *kept, *left;
 } choosing;
-
-static void release(choosing *c)
-{
-    kfe_spec_free(c->spec);
-    kfe_i_distinct_free(&c->distinct);
-    kfe_i_free(c->ctx, c->y);
-    kfe_i_free(c->ctx, c->errors);
-    kfe_i_free(c->ctx, c->masses);
-    kfe_i_free(c->ctx, c->fold_of);
-    kfe_i_free(c->ctx, c->order);
-    kfe_i_free(c->ctx, c->kept);
-    kfe_i_free(c->ctx, c->left);
-}
 
 static double weight_of(const choosing *c, int64_t row)
 {
@@ -132,12 +120,13 @@ static kfe_status regress(choosing *c, int64_t kept, int64_t left, const kfe_i_t
 {
     kfe_status status = KFE_OK;
     regression r = {.c = c, .kept = kept, .left = left};
+    kfe_i_arena memory = {.ctx = c->ctx};
     int64_t t = c->targets;
 
-    KFE_ALLOC(c->ctx, r.on_kept, kept * (c->most + 1));
-    KFE_ALLOC(c->ctx, r.on_left, left * (c->most + 1));
-    KFE_ALLOC(c->ctx, r.rest_kept, kept * t);
-    KFE_ALLOC(c->ctx, r.rest_left, left * t);
+    KFE_TAKE(&memory, r.on_kept, kept * (c->most + 1));
+    KFE_TAKE(&memory, r.on_left, left * (c->most + 1));
+    KFE_TAKE(&memory, r.rest_kept, kept * t);
+    KFE_TAKE(&memory, r.rest_left, left * t);
     for (int64_t i = 0; i < kept; i++)
         memcpy(r.rest_kept + i * t, c->y + c->kept[i] * t, (size_t)t * sizeof *c->y);
     for (int64_t i = 0; i < left; i++)
@@ -153,10 +142,7 @@ static kfe_status regress(choosing *c, int64_t kept, int64_t left, const kfe_i_t
         add_errors(&r, j);
     }
 cleanup:
-    kfe_i_free(c->ctx, r.on_kept);
-    kfe_i_free(c->ctx, r.on_left);
-    kfe_i_free(c->ctx, r.rest_kept);
-    kfe_i_free(c->ctx, r.rest_left);
+    kfe_i_arena_free(&memory);
     return status;
 }
 
@@ -269,7 +255,7 @@ static kfe_status take_targets(choosing *c)
     int classes = target->task == KFE_TASK_CLASSES;
 
     c->targets = classes ? target->class_count : target->cols;
-    KFE_ALLOC_ZERO(c->ctx, c->y, target->rows * c->targets);
+    KFE_TAKE_ZERO(&c->memory, c->y, target->rows * c->targets);
     for (int64_t i = 0; i < target->rows; i++)
         if (classes)
             c->y[i * c->targets + target->codes[i]] = 1;
@@ -329,12 +315,12 @@ static kfe_status measure(choosing *c)
     int64_t rows = c->distinct.rows;
 
     KFE_TRY(take_targets(c));
-    KFE_ALLOC_ZERO(c->ctx, c->errors, (c->most + 1) * c->units);
-    KFE_ALLOC_ZERO(c->ctx, c->masses, c->units);
-    KFE_ALLOC(c->ctx, c->fold_of, c->units);
-    KFE_ALLOC(c->ctx, c->order, rows);
-    KFE_ALLOC(c->ctx, c->kept, rows);
-    KFE_ALLOC(c->ctx, c->left, rows);
+    KFE_TAKE_ZERO(&c->memory, c->errors, (c->most + 1) * c->units);
+    KFE_TAKE_ZERO(&c->memory, c->masses, c->units);
+    KFE_TAKE(&c->memory, c->fold_of, c->units);
+    KFE_TAKE(&c->memory, c->order, rows);
+    KFE_TAKE(&c->memory, c->kept, rows);
+    KFE_TAKE(&c->memory, c->left, rows);
     KFE_TRY(kfe_i_distinct_order(&c->distinct, c->order));
     KFE_TRY(deal_rows(c));
     for (int64_t i = 0; i < rows; i++)
@@ -398,7 +384,7 @@ cleanup:
 kfe_status kfe_i_fit_choose_dim(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
-    choosing c = {.ctx = job->ctx, .train = job->train};
+    choosing c = {.ctx = job->ctx, .memory.ctx = job->ctx, .train = job->train};
 
     if (job->target.task == KFE_TASK_NONE)
         return KFE_OK;
@@ -408,6 +394,8 @@ kfe_status kfe_i_fit_choose_dim(kfe_i_fit *job)
     if (c.units >= FEWEST_ROWS && c.most > 1)
         KFE_TRY(choose(job, &c));
 cleanup:
-    release(&c);
+    kfe_spec_free(c.spec);
+    kfe_i_distinct_free(&c.distinct);
+    kfe_i_arena_free(&c.memory);
     return status;
 }

@@ -204,6 +204,7 @@ static kfe_status check_symmetric(kfe_context *ctx, const char *path, const kfe_
 static kfe_status read_matrix(kfe_context *ctx, const char *path, const kfe_i_table *table, kfe_i_map *out)
 {
     kfe_status status = KFE_OK;
+    kfe_i_arena memory = {.ctx = ctx};
     int64_t d = table->cols;
     int64_t rank = 0;
     double *a = NULL;
@@ -211,9 +212,9 @@ static kfe_status read_matrix(kfe_context *ctx, const char *path, const kfe_i_ta
     double *vectors = NULL;
 
     KFE_TRY(check_symmetric(ctx, path, table));
-    KFE_ALLOC(ctx, a, d * d);
-    KFE_ALLOC(ctx, values, d);
-    KFE_ALLOC(ctx, vectors, d * d);
+    KFE_TAKE(&memory, a, d * d);
+    KFE_TAKE(&memory, values, d);
+    KFE_TAKE(&memory, vectors, d * d);
     for (int64_t i = 0; i < d; i++)
         kfe_i_table_dense_row(table, i, a + i * d);
     KFE_TRY(kfe_i_symmetric_eigen(ctx, d, a, d, values, vectors));
@@ -228,9 +229,7 @@ static kfe_status read_matrix(kfe_context *ctx, const char *path, const kfe_i_ta
         for (int64_t j = 0; j < rank; j++)
             out->values[i * rank + j] = vectors[i * d + j] * sqrt(values[j]);
 cleanup:
-    kfe_i_free(ctx, a);
-    kfe_i_free(ctx, values);
-    kfe_i_free(ctx, vectors);
+    kfe_i_arena_free(&memory);
     return status;
 }
 

@@ -77,7 +77,7 @@ enum { PANEL = 1024, FIT_PASSES = 2 };
 
 /* The fit Fu of features Φ that minimises Σ wᵢ‖Φᵢ − (Fu)ᵢ‖², by the eigenvectors of FᵀWF. */
 typedef struct weighted_fit {
-    kfe_context *ctx;
+    kfe_i_arena memory; /* of the arrays */
     const kfe_i_gram *gram;
     const double *weights;
     int64_t rank, k, kept;
@@ -89,27 +89,19 @@ typedef struct weighted_fit {
     double *turned;           /* kept × k */
 } weighted_fit;
 
-static void free_fit(weighted_fit *f)
-{
-    double *parts[] = {f->rows, f->rest, f->products, f->values, f->vectors, f->right, f->u, f->turned};
-
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        kfe_i_free(f->ctx, parts[i]);
-}
-
 static kfe_status begin_fit(weighted_fit *f)
 {
     kfe_status status = KFE_OK;
     int64_t r = f->rank;
 
-    KFE_ALLOC(f->ctx, f->rows, 2 * PANEL * r);
-    KFE_ALLOC(f->ctx, f->rest, PANEL * f->k);
-    KFE_ALLOC_ZERO(f->ctx, f->products, r * r);
-    KFE_ALLOC(f->ctx, f->values, r);
-    KFE_ALLOC(f->ctx, f->vectors, r * r);
-    KFE_ALLOC(f->ctx, f->right, r * f->k);
-    KFE_ALLOC_ZERO(f->ctx, f->u, r * f->k);
-    KFE_ALLOC(f->ctx, f->turned, r * f->k);
+    KFE_TAKE(&f->memory, f->rows, 2 * PANEL * r);
+    KFE_TAKE(&f->memory, f->rest, PANEL * f->k);
+    KFE_TAKE_ZERO(&f->memory, f->products, r * r);
+    KFE_TAKE(&f->memory, f->values, r);
+    KFE_TAKE(&f->memory, f->vectors, r * r);
+    KFE_TAKE(&f->memory, f->right, r * f->k);
+    KFE_TAKE_ZERO(&f->memory, f->u, r * f->k);
+    KFE_TAKE(&f->memory, f->turned, r * f->k);
 cleanup:
     return status;
 }
@@ -138,7 +130,7 @@ static kfe_status find_spectrum(weighted_fit *f)
         cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, r, r, (blasint)count, 1, weighed, r, weighed, r,
                     1, f->products, r);
     }
-    KFE_TRY(kfe_i_symmetric_eigen(f->ctx, f->rank, f->products, f->rank, f->values, f->vectors));
+    KFE_TRY(kfe_i_symmetric_eigen(f->memory.ctx, f->rank, f->products, f->rank, f->values, f->vectors));
     while (f->kept < f->rank && f->values[f->kept] > KFE_RANK_TOLERANCE * f->values[0])
         f->kept++;
 cleanup:
@@ -174,8 +166,11 @@ cleanup:
 static kfe_status fit_by_weight(const kfe_i_gram *gram, const double *weights, int64_t k, double *features)
 {
     kfe_status status = KFE_OK;
-    weighted_fit f = {
-        .ctx = gram->ctx, .gram = gram, .weights = weights, .rank = kfe_i_landmarks_of(gram).rank, .k = k};
+    weighted_fit f = {.memory.ctx = gram->ctx,
+                      .gram = gram,
+                      .weights = weights,
+                      .rank = kfe_i_landmarks_of(gram).rank,
+                      .k = k};
 
     if (f.rank == 0)
         return KFE_OK;
@@ -189,7 +184,7 @@ static kfe_status fit_by_weight(const kfe_i_gram *gram, const double *weights, i
         kfe_i_times(count, f.rank, k, f.rows, f.u, features + first * k);
     }
 cleanup:
-    free_fit(&f);
+    kfe_i_arena_free(&f.memory);
     return status;
 }
 

@@ -211,20 +211,19 @@ kfe_status kfe_i_split_source_read(kfe_i_source *source, int64_t rows, kfe_i_spl
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = source->ctx;
+    kfe_i_arena memory = {.ctx = ctx};
     split_reader reader = {.ctx = ctx, .name = source->name, .rows = rows, .use = use, .user = user};
     char *bytes = NULL;
     int64_t count = 0;
 
     KFE_TRY(kfe_i_source_read_all(source, &bytes, &count));
-    KFE_ALLOC(ctx, reader.train, rows);
-    KFE_ALLOC(ctx, reader.test, rows);
-    KFE_ALLOC_ZERO(ctx, reader.seen, rows);
+    KFE_TAKE(&memory, reader.train, rows);
+    KFE_TAKE(&memory, reader.test, rows);
+    KFE_TAKE_ZERO(&memory, reader.seen, rows);
     KFE_TRY(take_text(&reader, bytes, bytes + count));
 cleanup:
     kfe_i_free(ctx, bytes);
-    kfe_i_free(ctx, reader.train);
-    kfe_i_free(ctx, reader.test);
-    kfe_i_free(ctx, reader.seen);
+    kfe_i_arena_free(&memory);
     return status;
 }
 

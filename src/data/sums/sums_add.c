@@ -26,7 +26,8 @@ enum { OWN_ROWS = 4096 };
 #define OWN_SHARE 0.05
 
 typedef struct panel {
-    int threads; /* that share it */
+    kfe_i_arena memory; /* of the arrays */
+    int threads;        /* that share it */
     int64_t rows;
     double *x;       /* rows × cols; centre() subtracts their mean */
     double *y;       /* rows × targets; the same */
@@ -193,25 +194,17 @@ static void add_panel(kfe_i_sums *s, const panel *p)
     s->rows += m;
 }
 
-static void panel_free(kfe_context *ctx, panel *p)
-{
-    kfe_i_free(ctx, p->x);
-    kfe_i_free(ctx, p->y);
-    kfe_i_free(ctx, p->delta);
-    kfe_i_free(ctx, p->weights);
-}
-
 static kfe_status panel_new(const kfe_i_sums *s, const kfe_i_sum_rows *from, int64_t rows, int threads,
                             panel *out)
 {
     kfe_status status = KFE_OK;
 
-    *out = (panel){.threads = threads};
-    KFE_ALLOC(s->ctx, out->x, rows * s->cols);
-    KFE_ALLOC(s->ctx, out->y, rows * s->targets);
-    KFE_ALLOC(s->ctx, out->delta, s->cols + s->targets);
+    *out = (panel){.memory.ctx = s->ctx, .threads = threads};
+    KFE_TAKE(&out->memory, out->x, rows * s->cols);
+    KFE_TAKE(&out->memory, out->y, rows * s->targets);
+    KFE_TAKE(&out->memory, out->delta, s->cols + s->targets);
     if (from->target && from->target->weights)
-        KFE_ALLOC(s->ctx, out->weights, rows);
+        KFE_TAKE(&out->memory, out->weights, rows);
 cleanup:
     return status;
 }
@@ -237,7 +230,7 @@ static kfe_status add_together(kfe_i_sums *s, const kfe_i_sum_rows *from)
     KFE_TRY(panel_new(s, from, wide, kfe_context_threads(s->ctx), &p));
     add_range(s, from, 0, from->count, wide, &p);
 cleanup:
-    panel_free(s->ctx, &p);
+    kfe_i_arena_free(&p.memory);
     return status;
 }
 
@@ -280,7 +273,7 @@ static kfe_status add_apart(kfe_i_sums *s, const kfe_i_sum_rows *from, int threa
 cleanup:
     for (int t = 0; own && t < threads; t++) {
         kfe_i_sums_free(&own[t].sums);
-        panel_free(s->ctx, &own[t].panel);
+        kfe_i_arena_free(&own[t].panel.memory);
     }
     kfe_i_free(s->ctx, own);
     return status;

@@ -65,27 +65,20 @@ static void squared_norms(const double *values, int64_t rows, int64_t cols, doub
 
 /* Room for a support as dense rows, its transpose, its mean and its squared norms. */
 typedef struct support_copy {
+    kfe_i_arena memory;
     double *rows, *columns, *mean, *norms;
 } support_copy;
 
-static void free_copy(kfe_context *ctx, support_copy *copy)
-{
-    kfe_i_free(ctx, copy->rows);
-    kfe_i_free(ctx, copy->columns);
-    kfe_i_free(ctx, copy->mean);
-    kfe_i_free(ctx, copy->norms);
-}
-
-static kfe_status copy_support(kfe_context *ctx, const kfe_i_table *support, int centred, support_copy *out)
+static kfe_status copy_support(const kfe_i_table *support, int centred, support_copy *out)
 {
     kfe_status status = KFE_OK;
     int64_t rows = support->rows;
     int64_t cols = support->cols;
 
-    KFE_ALLOC(ctx, out->rows, rows * cols);
-    KFE_ALLOC(ctx, out->columns, rows * cols);
-    KFE_ALLOC_ZERO(ctx, out->mean, cols);
-    KFE_ALLOC(ctx, out->norms, rows);
+    KFE_TAKE(&out->memory, out->rows, rows * cols);
+    KFE_TAKE(&out->memory, out->columns, rows * cols);
+    KFE_TAKE_ZERO(&out->memory, out->mean, cols);
+    KFE_TAKE(&out->memory, out->norms, rows);
     for (int64_t i = 0; i < rows; i++)
         kfe_i_table_dense_row(support, i, out->rows + i * cols);
     if (centred)
@@ -133,9 +126,9 @@ static kfe_i_value without_rounding(kfe_i_onnx *onnx, kfe_i_value distances, kfe
 kfe_status kfe_i_onnx_distances(kfe_i_onnx *onnx, kfe_i_value x, const kfe_i_table *support, kfe_i_value *out)
 {
     kfe_status status = KFE_OK;
-    support_copy copy = {0};
+    support_copy copy = {.memory.ctx = onnx->ctx};
 
-    KFE_TRY(copy_support(onnx->ctx, support, 1, &copy));
+    KFE_TRY(copy_support(support, 1, &copy));
     for (int64_t i = 0; i < support->rows; i++)
         if (!(copy.norms[i] < 1e-6 * largest_number(onnx)))
             KFE_TRY(refuse_range(onnx, "the model's examples are too large for distances"));
@@ -150,7 +143,7 @@ kfe_status kfe_i_onnx_distances(kfe_i_onnx *onnx, kfe_i_value x, const kfe_i_tab
     *out =
         kfe_i_onnx_3(onnx, "Where", far, norms, distances); /* where the norms overflow, products may too */
 cleanup:
-    free_copy(onnx->ctx, &copy);
+    kfe_i_arena_free(&copy.memory);
     return status;
 }
 
@@ -305,14 +298,14 @@ static kfe_status values_of(kfe_i_onnx *onnx, const kfe_i_formula *formula, kfe_
                             const kfe_i_table *support, kfe_i_value *out)
 {
     kfe_status status = KFE_OK;
-    support_copy copy = {0};
+    support_copy copy = {.memory.ctx = onnx->ctx};
     kfe_i_value base;
 
     if (formula->base == KFE_FORMULA_DISTANCE) {
         KFE_TRY(kfe_i_onnx_distances(onnx, x, support, &base));
         return map(onnx, formula, base, support->rows, out);
     }
-    KFE_TRY(copy_support(onnx->ctx, support, 0, &copy));
+    KFE_TRY(copy_support(support, 0, &copy));
     if (formula->map == KFE_MAP_COSINE) {
         *out = cosine(onnx, x, support, &copy);
         goto cleanup;
@@ -326,7 +319,7 @@ static kfe_status values_of(kfe_i_onnx *onnx, const kfe_i_formula *formula, kfe_
     }
     KFE_TRY(map(onnx, formula, base, support->rows, out));
 cleanup:
-    free_copy(onnx->ctx, &copy);
+    kfe_i_arena_free(&copy.memory);
     return status;
 }
 
