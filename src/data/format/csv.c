@@ -72,9 +72,9 @@ static kfe_status copy_names(kfe_i_csv *csv, kfe_i_raw_table *out)
     KFE_ALLOC_ZERO(csv->ctx, out->column_names, out->table.cols);
     for (int64_t j = 0; j < csv->dialect.fields; j++) {
         const char *name = csv->dialect.names[j];
-        if (j == csv->dialect.label)
+        if (j == csv->dialect.picks.label)
             KFE_STRDUP(csv->ctx, out->labels.name, name);
-        if (j == csv->dialect.id)
+        if (j == csv->dialect.picks.id)
             KFE_STRDUP(csv->ctx, out->id_name, name);
         if (csv->dialect.place[j] >= 0 && csv->dialect.place[j] < out->table.cols)
             KFE_STRDUP(csv->ctx, out->column_names[csv->dialect.place[j]], name);
@@ -122,11 +122,11 @@ static kfe_status take_result(kfe_i_csv *csv, kfe_i_raw_table *out)
     KFE_TRY(take_fields(csv, out));
     if (csv->text_count > 0)
         KFE_TRY(kfe_i_csv_encode(csv, out));
-    if (csv->dialect.group >= 0)
+    if (csv->dialect.picks.group >= 0)
         KFE_TRY(kfe_i_csv_take_groups(csv, out));
     out->weights = csv->weights;
     csv->weights = NULL;
-    if (csv->dialect.id >= 0)
+    if (csv->dialect.picks.id >= 0)
         KFE_TRY(kfe_i_text_rows_take(&csv->ids, &out->ids));
 cleanup:
     return status;
@@ -139,6 +139,7 @@ static void close_csv(kfe_context *ctx, void *state)
     kfe_i_strings_free(ctx, csv->dialect.fields, csv->dialect.names);
     kfe_i_free(ctx, csv->values);
     kfe_i_free(ctx, csv->dialect.place);
+    kfe_i_picks_free(ctx, &csv->dialect.picks);
     kfe_i_free(ctx, csv->dialect.text);
     kfe_i_intern_free(&csv->group_words);
     kfe_i_free(ctx, csv->groups);
@@ -186,12 +187,12 @@ static void begin_result(kfe_i_csv *csv, kfe_i_raw_table *out)
     kfe_i_label_place *place = &out->labels.place;
 
     csv->labels = &out->labels;
-    out->labels.present = dialect->label >= 0;
-    out->labels.column = dialect->label + 1;
-    if (dialect->label < 0)
+    out->labels.present = dialect->picks.label >= 0;
+    out->labels.column = dialect->picks.label + 1;
+    if (dialect->picks.label < 0)
         return;
-    *place = (kfe_i_label_place){.column = dialect->label + 1, .columns = dialect->fields};
-    for (int64_t j = 0; j < dialect->label; j++)
+    *place = (kfe_i_label_place){.column = dialect->picks.label + 1, .columns = dialect->fields};
+    for (int64_t j = 0; j < dialect->picks.label; j++)
         place->before += dialect->place[j] >= 0;
 }
 

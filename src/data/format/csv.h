@@ -5,6 +5,7 @@
 #define KFE_DATA_FORMAT_CSV_H
 
 #include "data/read/block.h"
+#include "data/read/pick.h"
 #include "data/read/reader.h"
 #include "data/table/text_rows.h"
 
@@ -43,10 +44,8 @@ typedef struct kfe_i_csv_fault {
 typedef struct kfe_i_dialect {
     char delimiter; /* a blank stands for any number of blanks */
     int64_t fields; /* per row */
-    int64_t label;  /* 0-based field of the label, -1: none */
-    int64_t id;     /* 0-based field of the name of the row, -1: none */
-    int64_t group;  /* 0-based field of the group of the row, -1: none */
-    int64_t weight; /* 0-based field of the weight of the row, -1: none */
+    kfe_i_picks
+        picks; /* fields that are the label, or name, group or weigh the rows; `removed` without a model */
     int64_t *place; /* the column of the table that each field becomes, -1: none */
     /* Which of the text columns (csv_encode.c) each field is, -1: none; NULL: there are none */
     int64_t *text;

@@ -151,14 +151,14 @@ static int only_blanks_after_quote(const kfe_i_field *field)
  * model may know the column as a feature. */
 static int take_special(kfe_i_csv *csv, share *part, int64_t number, int64_t row, const kfe_i_field *field)
 {
-    if (number == csv->dialect.id)
+    if (number == csv->dialect.picks.id)
         csv->id_spans[row] = span_of(csv, field);
-    if (number == csv->dialect.group) {
+    if (number == csv->dialect.picks.group) {
         csv->group_spans[row] = span_of(csv, field);
         if (is_missing(field))
             return report(part, KFE_CSV_FAULT_GROUP_MISSING, number, field);
     }
-    if (number == csv->dialect.weight) {
+    if (number == csv->dialect.picks.weight) {
         double *weight = &csv->weights[csv->rows + row];
         if (!kfe_i_parse_number(field->begin, field->end, weight) || !(*weight >= 0) || !isfinite(*weight))
             return report(part, KFE_CSV_FAULT_WEIGHT, number, field);
@@ -176,7 +176,7 @@ static int take_field(kfe_i_csv *csv, share *part, int64_t number, int64_t row, 
         return report(part, KFE_CSV_FAULT_AFTER_QUOTE, number, field);
     if (!take_special(csv, part, number, row, field))
         return 0;
-    if (number == csv->dialect.label) {
+    if (number == csv->dialect.picks.label) {
         csv->label_spans[row] = span_of(csv, field);
         return take_label(csv, part, number, field);
     }
@@ -286,7 +286,7 @@ static kfe_status reserve_spans(kfe_i_csv *csv, int64_t rows)
 
     if (rows <= csv->span_capacity)
         return KFE_OK;
-    if (csv->dialect.label >= 0) {
+    if (csv->dialect.picks.label >= 0) {
         KFE_CHECK_ALLOC_BY(csv->ctx, spans, kfe_i_resize(csv->ctx, csv->label_spans, rows, sizeof *spans));
         csv->label_spans = spans;
     }
@@ -294,11 +294,11 @@ static kfe_status reserve_spans(kfe_i_csv *csv, int64_t rows)
         KFE_CHECK_ALLOC_BY(csv->ctx, spans, kfe_i_resize(csv->ctx, csv->string_spans, rows, sizeof *spans));
         csv->string_spans = spans;
     }
-    if (csv->dialect.id >= 0) {
+    if (csv->dialect.picks.id >= 0) {
         KFE_CHECK_ALLOC_BY(csv->ctx, spans, kfe_i_resize(csv->ctx, csv->id_spans, rows, sizeof *spans));
         csv->id_spans = spans;
     }
-    if (csv->dialect.group >= 0) {
+    if (csv->dialect.picks.group >= 0) {
         KFE_CHECK_ALLOC_BY(csv->ctx, spans, kfe_i_resize(csv->ctx, csv->group_spans, rows, sizeof *spans));
         csv->group_spans = spans;
     }
@@ -435,21 +435,21 @@ kfe_status kfe_i_csv_parse_block(kfe_i_csv *csv, int64_t *used)
     rows = place_shares(csv, shares, count);
     KFE_TRY(reserve_values(csv, rows));
     KFE_TRY(reserve_spans(csv, rows));
-    if (csv->dialect.weight >= 0)
+    if (csv->dialect.picks.weight >= 0)
         KFE_GROW(csv->ctx, csv->weights, csv->weight_capacity, csv->rows + rows);
 #pragma omp parallel for num_threads(count) schedule(static, 1)
     for (int k = 0; k < count; k++)
         parse_share(csv, &shares[k]);
     KFE_TRY(check_shares(csv, shares, count, &rows, used));
-    if (csv->dialect.label >= 0)
+    if (csv->dialect.picks.label >= 0)
         KFE_TRY(add_labels(csv, rows));
     if (csv->dialect.string >= 0)
         KFE_TRY(add_words(csv, csv->string_spans, rows, &csv->strings));
-    if (csv->dialect.id >= 0)
+    if (csv->dialect.picks.id >= 0)
         KFE_TRY(add_words(csv, csv->id_spans, rows, &csv->ids));
     if (csv->text_count > 0)
         KFE_TRY(kfe_i_csv_number_texts(csv, rows));
-    if (csv->dialect.group >= 0)
+    if (csv->dialect.picks.group >= 0)
         KFE_TRY(kfe_i_csv_add_groups(csv, rows));
     csv->rows += rows;
 cleanup:

@@ -10,15 +10,6 @@
 #include "core/intern.h"
 #include "core/memory.h"
 #include "data/format/csv.h"
-#include "data/read/pick.h"
-#include "data/table/columns.h"
-
-/* The columns of the file, for a parameter that lists some of them. */
-static kfe_i_column_list columns_of(const kfe_i_csv *csv, const char *parameter)
-{
-    return (kfe_i_column_list){parameter, csv->block.source->name, csv->dialect.fields, csv->dialect.names,
-                               NULL};
-}
 
 /* ---- row numbers ---- */
 
@@ -55,8 +46,8 @@ static int has_index(const kfe_i_csv *csv)
     const kfe_i_read_settings *settings = csv->settings;
 
     return csv->dialect.names && csv->dialect.fields > 2 && csv->dialect.names[0][0] == '\0' &&
-           csv->dialect.label != 0 && settings->content == KFE_CONTENT_NUMBERS && !settings->select[0] &&
-           counts_rows(csv);
+           csv->dialect.picks.label != 0 && settings->content == KFE_CONTENT_NUMBERS &&
+           !settings->select[0] && counts_rows(csv);
 }
 
 /* ---- for a model ---- */
@@ -216,8 +207,8 @@ cleanup:
 
 static int has_use(const kfe_i_dialect *dialect, int64_t field)
 {
-    return dialect->place[field] >= 0 || field == dialect->label || field == dialect->id ||
-           field == dialect->group || field == dialect->weight;
+    return dialect->place[field] >= 0 || field == dialect->picks.label || field == dialect->picks.id ||
+           field == dialect->picks.group || field == dialect->picks.weight;
 }
 
 /* Names the columns that the model does not use, the first few of them. */
@@ -264,7 +255,7 @@ static void find_known_id(kfe_i_csv *csv)
     int64_t field = name && !csv->settings->id[0] ? find_name(csv, name) : -1;
 
     if (field >= 0 && !has_use(&csv->dialect, field))
-        csv->dialect.id = field;
+        csv->dialect.picks.id = field;
 }
 
 /* The label is the field that training called so, unless the user says where it is. */
@@ -273,7 +264,7 @@ static kfe_status match_names(kfe_i_csv *csv, const kfe_i_expected_view *view, i
     kfe_status status = KFE_OK;
     const char *label = csv->settings->expected->label_name;
     name_index index = {.field = NULL};
-    int64_t field = csv->dialect.label;
+    int64_t field = csv->dialect.picks.label;
 
     *matched = 1;
     KFE_TRY(open_index(csv, &index));
@@ -289,7 +280,7 @@ static kfe_status match_names(kfe_i_csv *csv, const kfe_i_expected_view *view, i
         status = csv->settings->label_is_given ? label_is_feature(csv, field) : KFE_OK;
         field = -1;
     }
-    csv->dialect.label = field;
+    csv->dialect.picks.label = field;
     KFE_TRY(status);
     find_known_id(csv);
     csv->cols = view->count;
@@ -301,45 +292,34 @@ cleanup:
 
 /* ---- all together ---- */
 
-/* The field that a parameter names; -1 if the user gives none. */
-static kfe_status find_field(const kfe_i_csv *csv, const char *parameter, const char *given, int64_t *out)
+/* Row numbers are not read. */
+static void leave_out_index(const kfe_i_csv *csv)
 {
-    kfe_i_column_list columns = columns_of(csv, parameter);
+    unsigned char *removed = csv->dialect.picks.removed;
 
-    *out = -1;
-    if (!given[0])
-        return KFE_OK;
-    return kfe_i_columns_find(csv->ctx, &columns, given, csv->settings->is_one_of_several, out);
+    if (removed[0] || !has_index(csv))
+        return;
+    removed[0] = 1;
+    kfe_i_log(csv->ctx, KFE_LOG_NOTICE,
+              "%s: the first column has no name and counts the rows, so it is left out; {select} takes it",
+              csv->block.source->name);
 }
 
-/* Marks the fields that are not read: dropped, not selected, or row numbers. */
-static kfe_status mark_removed(kfe_i_csv *csv, unsigned char *marks)
+/* Without a model: what is left of the columns in the order of the file. */
+static kfe_status place_all(kfe_i_csv *csv)
 {
     kfe_status status = KFE_OK;
-    kfe_i_column_list columns = columns_of(csv, "select");
+    kfe_i_dialect *dialect = &csv->dialect;
+    kfe_i_picks *picks = &dialect->picks;
+    const char *file = csv->block.source->name;
 
-    if (csv->settings->select[0]) {
-        KFE_TRY(kfe_i_columns_mark(csv->ctx, &columns, csv->settings->select, marks));
-        for (int64_t j = 0; j < csv->dialect.fields; j++)
-            marks[j] = !marks[j] && j != csv->dialect.label;
-    }
-    columns.parameter = "drop";
-    if (csv->settings->drop[0])
-        KFE_TRY(kfe_i_columns_mark(csv->ctx, &columns, csv->settings->drop, marks));
-    if (!marks[0] && csv->dialect.id != 0 && csv->dialect.group != 0 && csv->dialect.weight != 0 &&
-        has_index(csv)) {
-        marks[0] = 1;
-        kfe_i_log(
-            csv->ctx, KFE_LOG_NOTICE,
-            "%s: the first column has no name and counts the rows, so it is left out; {select} takes it",
-            csv->block.source->name);
-    }
-    if (csv->dialect.id >= 0)
-        marks[csv->dialect.id] = 1;
-    if (csv->dialect.group >= 0)
-        marks[csv->dialect.group] = 1;
-    if (csv->dialect.weight >= 0)
-        marks[csv->dialect.weight] = 1;
+    KFE_TRY(kfe_i_picks_mark(csv->ctx, file, csv->settings, dialect->names, picks));
+    leave_out_index(csv);
+    if (picks->label >= 0)
+        KFE_TRY(kfe_i_guess_label(csv->ctx, file, csv->settings, dialect->fields, dialect->names,
+                                  picks->removed, &picks->label));
+    for (int64_t j = 0; j < dialect->fields; j++)
+        dialect->place[j] = picks->removed[j] || j == picks->label ? -1 : csv->cols++;
 cleanup:
     return status;
 }
@@ -347,28 +327,20 @@ cleanup:
 kfe_status kfe_i_csv_choose_columns(kfe_i_csv *csv)
 {
     kfe_status status = KFE_OK;
+    kfe_i_picks *picks = &csv->dialect.picks;
     const kfe_i_expected_view *expected;
-    unsigned char *marks = NULL;
     int matched = 0;
 
-    KFE_ALLOC(csv->ctx, csv->dialect.place, csv->dialect.fields);
-    KFE_ALLOC_ZERO(csv->ctx, marks, csv->dialect.fields);
-    KFE_TRY(find_field(csv, "id", csv->settings->id, &csv->dialect.id));
-    KFE_TRY(find_field(csv, "groups", csv->settings->groups, &csv->dialect.group));
-    KFE_TRY(find_field(csv, "weight", csv->settings->weight, &csv->dialect.weight));
-    KFE_TRY(kfe_i_check_uses(csv->ctx, csv->block.source->name, csv->settings, csv->dialect.label,
-                             csv->dialect.group, csv->dialect.weight));
+    picks->count = csv->dialect.fields;
+    KFE_ALLOC(csv->ctx, csv->dialect.place, picks->count);
+    KFE_ALLOC_ZERO(csv->ctx, picks->removed, picks->count);
+    KFE_TRY(
+        kfe_i_picks_find_rows(csv->ctx, csv->block.source->name, csv->settings, csv->dialect.names, picks));
     expected = expected_view(csv);
     if (expected)
         KFE_TRY(match_names(csv, expected, &matched));
-    if (!matched) {
-        KFE_TRY(mark_removed(csv, marks));
-        if (csv->dialect.label >= 0)
-            KFE_TRY(kfe_i_guess_label(csv->ctx, csv->block.source->name, csv->settings, csv->dialect.fields,
-                                      csv->dialect.names, marks, &csv->dialect.label));
-        for (int64_t j = 0; j < csv->dialect.fields; j++)
-            csv->dialect.place[j] = marks[j] || j == csv->dialect.label ? -1 : csv->cols++;
-    }
+    if (!matched)
+        KFE_TRY(place_all(csv));
     csv->dialect.string = -1;
     for (int64_t j = 0; csv->settings->content == KFE_CONTENT_STRINGS && j < csv->dialect.fields; j++)
         if (csv->dialect.place[j] == 0)
@@ -376,6 +348,5 @@ kfe_status kfe_i_csv_choose_columns(kfe_i_csv *csv)
     if (kfe_i_csv_encodes(csv) && csv->cols > 0)
         KFE_TRY(kfe_i_csv_choose_texts(csv));
 cleanup:
-    kfe_i_free(csv->ctx, marks);
     return status;
 }

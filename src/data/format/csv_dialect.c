@@ -290,7 +290,7 @@ static kfe_i_field label_of(const kfe_i_csv *csv, const char *c, const char *blo
     kfe_i_field field = {c, c, c, 0};
 
     c = kfe_i_csv_row_begin(csv->dialect.delimiter, c);
-    for (int64_t j = 0; c && j <= csv->dialect.label; j++) {
+    for (int64_t j = 0; c && j <= csv->dialect.picks.label; j++) {
         if (!kfe_i_csv_field(csv->dialect.delimiter, c, block_end, &field))
             return (kfe_i_field){c, c, c, 0};
         c = kfe_i_csv_next_field(csv->dialect.delimiter, &field);
@@ -397,7 +397,7 @@ static int needs_lookahead(const kfe_i_csv *csv)
     int header_is_open = settings->header == KFE_HEADER_AUTO && !label_is_named(settings->label);
 
     if (settings->content == KFE_CONTENT_STRINGS)
-        return header_is_open && csv->dialect.label >= 0 && !has_customary_name(csv) &&
+        return header_is_open && csv->dialect.picks.label >= 0 && !has_customary_name(csv) &&
                !has_expected_name(csv);
     if (settings->content != KFE_CONTENT_NUMBERS || has_expected_name(csv))
         return 0;
@@ -439,11 +439,11 @@ static void warn_of_doubtful_header(const kfe_i_csv *csv)
             "%s:%lld: this row is taken for a header, since its label '%.100s' occurs in no other row; use "
             "{header=no} if it is data, {header=yes} if it is not",
             csv->block.source->name, (long long)csv->dialect.first_line,
-            csv->dialect.label >= 0 ? csv->dialect.names[csv->dialect.label] : "");
+            csv->dialect.picks.label >= 0 ? csv->dialect.names[csv->dialect.picks.label] : "");
     if (csv->settings->content != KFE_CONTENT_NUMBERS)
         return;
     for (int64_t j = 0; j < csv->dialect.fields; j++)
-        if (j != csv->dialect.label &&
+        if (j != csv->dialect.picks.label &&
             kfe_i_parse_number(csv->dialect.names[j], csv->dialect.names[j] + strlen(csv->dialect.names[j]),
                                &value)) {
             kfe_i_log(csv->ctx, KFE_LOG_WARNING,
@@ -487,11 +487,11 @@ kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv)
     KFE_TRY(read_names(csv, end));
     KFE_TRY(kfe_i_label_column(csv->ctx, csv->block.source->name, settings, csv->dialect.fields,
                                settings->header == KFE_HEADER_NO ? NULL : csv->dialect.names,
-                               &csv->dialect.label));
+                               &csv->dialect.picks.label));
     KFE_ALLOC_ZERO(csv->ctx, texts, csv->dialect.fields);
     if (csv->part_rows > 0 && needs_lookahead(csv))
         KFE_TRY(kfe_i_block_fill(&csv->block));
-    if (has_header(csv, csv->dialect.label, end, texts)) {
+    if (has_header(csv, csv->dialect.picks.label, end, texts)) {
         warn_of_doubtful_header(csv);
         force_encoding(csv);
         kfe_i_block_consume(&csv->block, end + 1 - csv->block.bytes);

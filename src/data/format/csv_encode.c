@@ -73,9 +73,9 @@ static kfe_status refuse_unread(const kfe_i_csv *csv, const unsigned char *marks
             return kfe_i_fail_at(csv->ctx, KFE_EINVAL, csv->block.source->name, 0, 0,
                                  "{encode} names column %lld, which is %s; list other columns",
                                  (long long)j + 1,
-                                 j == csv->dialect.label ? "the label"
-                                 : j == csv->dialect.id  ? "the name of the row"
-                                                         : "left out");
+                                 j == csv->dialect.picks.label ? "the label"
+                                 : j == csv->dialect.picks.id  ? "the name of the row"
+                                                               : "left out");
     return KFE_OK;
 }
 

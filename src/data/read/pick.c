@@ -83,60 +83,69 @@ kfe_status kfe_i_guess_label(kfe_context *ctx, const char *file, const kfe_i_rea
     return KFE_OK;
 }
 
-kfe_status kfe_i_check_uses(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
-                            int64_t label, int64_t group, int64_t weight)
+/* A column is the label, the group or the weight of a row. A label that is guessed is later looked for among the other columns. */
+static kfe_status check_uses(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
+                             const kfe_i_picks *picks)
 {
-    if (kfe_i_word_index("auto|last", settings->label) >= 0)
-        label = -1;
-    if (group >= 0 && group == label)
+    int64_t label = kfe_i_word_index("auto|last", settings->label) >= 0 ? -1 : picks->label;
+
+    if (picks->group >= 0 && picks->group == label)
         return kfe_i_fail_at(ctx, KFE_EINVAL, file, 0, 0,
                              "{groups} names column %lld, which is the label; name another column",
-                             (long long)group + 1);
-    if (weight >= 0 && weight == label)
+                             (long long)label + 1);
+    if (picks->weight >= 0 && picks->weight == label)
         return kfe_i_fail_at(ctx, KFE_EINVAL, file, 0, 0,
                              "{weight} names column %lld, which is the label; name another column",
-                             (long long)weight + 1);
-    if (weight >= 0 && weight == group)
+                             (long long)label + 1);
+    if (picks->weight >= 0 && picks->weight == picks->group)
         return kfe_i_fail_at(
             ctx, KFE_EINVAL, file, 0, 0,
             "{groups} and {weight} both name column %lld; a column is the group or the weight of "
             "a row, not both",
-            (long long)weight + 1);
+            (long long)picks->weight + 1);
     return KFE_OK;
 }
 
-/* Of several views the column may be in another file. */
-static kfe_status find_column(kfe_context *ctx, kfe_i_column_list *columns,
-                              const kfe_i_read_settings *settings, const char *parameter, const char *given,
-                              int64_t *out)
-{
-    columns->parameter = parameter;
-    return given[0] ? kfe_i_columns_find(ctx, columns, given, settings->is_one_of_several, out) : KFE_OK;
-}
-
-static kfe_status mark_removed(kfe_context *ctx, kfe_i_column_list *columns,
-                               const kfe_i_read_settings *settings, kfe_i_picks *out)
+kfe_status kfe_i_picks_find_rows(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
+                                 char *const *names, kfe_i_picks *picks)
 {
     kfe_status status = KFE_OK;
+    struct {
+        const char *parameter, *given;
+        int64_t *column;
+    } uses[] = {{"id", settings->id, &picks->id},
+                {"groups", settings->groups, &picks->group},
+                {"weight", settings->weight, &picks->weight}};
+
+    for (size_t k = 0; k < sizeof uses / sizeof *uses; k++) {
+        kfe_i_column_list columns = {uses[k].parameter, file, picks->count, names, NULL};
+        *uses[k].column = -1;
+        if (uses[k].given[0]) /* of several views the column may be in another file */
+            KFE_TRY(kfe_i_columns_find(ctx, &columns, uses[k].given, settings->is_one_of_several,
+                                       uses[k].column));
+    }
+    status = check_uses(ctx, file, settings, picks);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_picks_mark(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
+                            char *const *names, kfe_i_picks *picks)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_column_list columns = {"select", file, picks->count, names, NULL};
+    const int64_t of_rows[] = {picks->id, picks->group, picks->weight};
 
     if (settings->select[0]) {
-        columns->parameter = "select";
-        KFE_TRY(kfe_i_columns_mark(ctx, columns, settings->select, out->removed));
-        for (int64_t j = 0; j < columns->count; j++)
-            out->removed[j] = !out->removed[j] && j != out->label;
+        KFE_TRY(kfe_i_columns_mark(ctx, &columns, settings->select, picks->removed));
+        for (int64_t j = 0; j < picks->count; j++)
+            picks->removed[j] = !picks->removed[j] && j != picks->label;
     }
-    columns->parameter = "drop";
-    KFE_TRY(kfe_i_columns_mark(ctx, columns, settings->drop, out->removed));
-    KFE_TRY(find_column(ctx, columns, settings, "id", settings->id, &out->id));
-    KFE_TRY(find_column(ctx, columns, settings, "groups", settings->groups, &out->group));
-    KFE_TRY(find_column(ctx, columns, settings, "weight", settings->weight, &out->weight));
-    KFE_TRY(kfe_i_check_uses(ctx, columns->file, settings, out->label, out->group, out->weight));
-    if (out->weight >= 0)
-        out->removed[out->weight] = 1;
-    if (out->id >= 0)
-        out->removed[out->id] = 1;
-    if (out->group >= 0)
-        out->removed[out->group] = 1;
+    columns.parameter = "drop";
+    KFE_TRY(kfe_i_columns_mark(ctx, &columns, settings->drop, picks->removed));
+    for (size_t k = 0; k < sizeof of_rows / sizeof *of_rows; k++)
+        if (of_rows[k] >= 0)
+            picks->removed[of_rows[k]] = 1;
 cleanup:
     return status;
 }
@@ -145,14 +154,14 @@ kfe_status kfe_i_picks_find(kfe_context *ctx, const char *file, const kfe_i_read
                             char *const *names, int with_label, int64_t count, kfe_i_picks *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_column_list columns = {NULL, file, count, names, NULL};
     int64_t kept = 0;
 
-    *out = (kfe_i_picks){.count = count, .label = -1, .id = -1, .group = -1, .weight = -1};
+    *out = (kfe_i_picks){.count = count, .label = -1};
     KFE_ALLOC_ZERO(ctx, out->removed, count);
     if (with_label)
         KFE_TRY(kfe_i_label_column(ctx, file, settings, count, names, &out->label));
-    KFE_TRY(mark_removed(ctx, &columns, settings, out));
+    KFE_TRY(kfe_i_picks_find_rows(ctx, file, settings, names, out));
+    KFE_TRY(kfe_i_picks_mark(ctx, file, settings, names, out));
     if (out->label >= 0)
         KFE_TRY(kfe_i_guess_label(ctx, file, settings, count, names, out->removed, &out->label));
     if (out->label >= 0)

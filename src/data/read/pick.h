@@ -27,9 +27,11 @@ kfe_i_label_place kfe_i_picks_label_place(const kfe_i_picks *picks);
 kfe_status kfe_i_guess_label(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
                              int64_t count, char *const *names, const unsigned char *removed, int64_t *label);
 
-/* Refuses a column that is the label and the group or weight of the row, or its group and its weight; -1: there is none. A label
- * that is guessed is later looked for among the other columns. */
-kfe_status kfe_i_check_uses(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
-                            int64_t label, int64_t group, int64_t weight);
+/* The steps of kfe_i_picks_find, for readers that choose features in a way of their own. The first finds the columns that name, group and
+ * weigh the rows, and refuses one that has two uses; the second marks those, and the columns that the user leaves out. */
+kfe_status kfe_i_picks_find_rows(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
+                                 char *const *names, kfe_i_picks *picks);
+kfe_status kfe_i_picks_mark(kfe_context *ctx, const char *file, const kfe_i_read_settings *settings,
+                            char *const *names, kfe_i_picks *picks);
 
 #endif
