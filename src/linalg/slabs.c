@@ -6,6 +6,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include "core/instructions.h"
 #include "core/invariant.h"
 #include "core/share.h"
 
@@ -90,17 +91,7 @@ enum { LINE = 64 };
 #define KFE_NAME(f) f##_avx2
 #include "linalg/slab_body.h"
 
-static int has_avx512(void)
-{
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl");
-}
-
-static int has_avx2(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
-
-#define KFE_BEST(f) (has_avx512() ? f##_avx512 : has_avx2() ? f##_avx2 : f##_plain)
+#define KFE_BEST(f) (kfe_i_has_avx512() ? f##_avx512 : kfe_i_has_avx2() ? f##_avx2 : f##_plain)
 
 #else
 

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "core/instructions.h"
+
 enum { ROWS = 4 }; /* that are multiplied together */
 
 #define KFE_BODY static inline __attribute__((always_inline))
@@ -64,9 +66,9 @@ typedef KFE_REGISTER(float, 64) float16;
 kfe_i_strip_way kfe_i_best_strip(int single)
 {
 #if defined(__x86_64__) && !defined(KFE_PORTABLE)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+    if (kfe_i_has_avx512())
         return single ? (kfe_i_strip_way){single_avx512, 16} : (kfe_i_strip_way){double_avx512, 8};
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    if (kfe_i_has_avx2())
         return single ? (kfe_i_strip_way){single_avx2, 8} : (kfe_i_strip_way){double_avx2, 4};
 #endif
     return single ? (kfe_i_strip_way){single_plain, 4} : (kfe_i_strip_way){double_plain, 2};

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/context.h"
+#include "core/instructions.h"
 #include "core/memory.h"
 
 enum { BLOCK = 64 }; /* blocking of dsytrd and dorgtr */
@@ -79,10 +80,8 @@ void kfe_i_tridiagonal_solve(int64_t n, const double *pivots, const double *rati
 enum { STRIP = 32 }; /* rows of W at a time: enough independent sums to fill the vector units */
 
 /* sums[i] = Σ_k w_ki²/d_k for the rows i of a strip of Q, whose columns lie STRIP numbers apart. */
-static inline __attribute__((always_inline)) void sum_squares(int64_t n, const double *restrict q,
-                                                              const double *restrict pivots,
-                                                              const double *restrict ratios,
-                                                              double *restrict sums)
+KFE_LOOP void sum_squares(int64_t n, const double *restrict q, const double *restrict pivots,
+                          const double *restrict ratios, double *restrict sums)
 {
     double w[STRIP] = {0};
     double sum[STRIP] = {0};
@@ -98,44 +97,10 @@ static inline __attribute__((always_inline)) void sum_squares(int64_t n, const d
     memcpy(sums, sum, sizeof sum);
 }
 
-typedef void (*sum_fn)(int64_t n, const double *q, const double *pivots, const double *ratios, double *sums);
-
-static void sum_squares_plain(int64_t n, const double *q, const double *pivots, const double *ratios,
-                              double *sums)
-{
-    sum_squares(n, q, pivots, ratios, sums);
-}
-
-#if defined(__x86_64__) && !defined(KFE_PORTABLE)
-
-__attribute__((target("avx512f,avx512vl,fma"))) static void
-sum_squares_avx512(int64_t n, const double *q, const double *pivots, const double *ratios, double *sums)
-{
-    sum_squares(n, q, pivots, ratios, sums);
-}
-
-__attribute__((target("avx2,fma"))) static void
-sum_squares_avx2(int64_t n, const double *q, const double *pivots, const double *ratios, double *sums)
-{
-    sum_squares(n, q, pivots, ratios, sums);
-}
-
-static sum_fn best_sum(void)
-{
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
-        return sum_squares_avx512;
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? sum_squares_avx2
-                                                                           : sum_squares_plain;
-}
-
-#else
-
-static sum_fn best_sum(void)
-{
-    return sum_squares_plain;
-}
-
-#endif
+static void sum_best(int64_t n, const double *q, const double *pivots, const double *ratios, double *sums);
+KFE_CHOOSE_LOOP(void, , sum_best, sum_squares,
+                (int64_t n, const double *q, const double *pivots, const double *ratios, double *sums),
+                (n, q, pivots, ratios, sums))
 
 /* Copies `rows` rows of Q from `first` on; the rest of the strip is zero. */
 static void copy_strip(const kfe_i_tridiagonal *t, int64_t first, int64_t rows, double *out)
@@ -149,7 +114,6 @@ kfe_status kfe_i_tridiagonal_inverse_diagonals(const kfe_i_tridiagonal *t, int64
                                                const double *pivots, const double *ratios, double *out)
 {
     kfe_status status = KFE_OK;
-    sum_fn sum = best_sum();
     double sums[STRIP];
     double *strip = NULL;
     int64_t n = t->n;
@@ -159,7 +123,7 @@ kfe_status kfe_i_tridiagonal_inverse_diagonals(const kfe_i_tridiagonal *t, int64
         int64_t rows = n - first < STRIP ? n - first : STRIP;
         copy_strip(t, first, rows, strip);
         for (int64_t s = 0; s < count; s++) {
-            sum(n, strip, pivots + s * n, ratios + s * n, sums);
+            sum_best(n, strip, pivots + s * n, ratios + s * n, sums);
             memcpy(out + s * n + first, sums, (size_t)rows * sizeof *out);
         }
     }

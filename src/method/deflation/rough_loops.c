@@ -2,6 +2,7 @@
 /* Loops over a block of rows for rough_sums.c and rough_products.c, compiled for two instruction sets. Rows are taken four at a time, so
  * that sums over rows are read and written a quarter as often. */
 #include "method/deflation/rough_loops.h"
+#include "core/instructions.h"
 
 #define KFE_BODY static inline __attribute__((always_inline))
 
@@ -190,12 +191,7 @@ KFE_LOOPS(plain, )
 
 KFE_LOOPS(avx2, __attribute__((target("avx2,fma"))))
 
-static int has_avx2(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
-
-#define KFE_BEST(f) (has_avx2() ? f##_avx2 : f##_plain)
+#define KFE_BEST(f) (kfe_i_has_avx2() ? f##_avx2 : f##_plain)
 
 #else
 
