@@ -77,33 +77,39 @@ static int64_t first_capacity(const kfe_i_source *source, const kfe_i_npy *npy, 
     return kfe_i_source_remaining(source) >= 0 || npy->count < chunk ? npy->count : chunk;
 }
 
-static kfe_status read_in_file_order(kfe_i_source *source, const char *what, const kfe_i_npy *npy,
-                                     unsigned char *scratch, double **out)
+/* Reads the elements in the order of the file: as doubles, or (`unit` 4) as the floats that they are. */
+static kfe_status read_elements(kfe_i_source *source, const char *what, const kfe_i_npy *npy, int64_t unit,
+                                void **out)
 {
     kfe_status status = KFE_OK;
     int64_t chunk = CHUNK_BYTES / 8;
-    int64_t capacity = first_capacity(source, npy, chunk);
-    double *values = NULL;
+    int64_t capacity = first_capacity(source, npy, chunk) * unit;
+    int wide = unit == (int64_t)sizeof(double);
+    unsigned char *scratch = NULL; /* of one chunk, to be converted */
+    unsigned char *values = NULL;
 
+    KFE_TRY(kfe_i_check_memory(source->ctx, (double)npy->count * (double)unit, source->stage,
+                               "raise {memory}, or read fewer rows or columns"));
+    KFE_ALLOC(source->ctx, scratch, wide ? CHUNK_BYTES : 0);
     KFE_ALLOC(source->ctx, values, capacity);
     for (int64_t done = 0; done < npy->count; done += chunk) {
         int64_t count = npy->count - done < chunk ? npy->count - done : chunk;
         int64_t got = 0;
-        KFE_TRY(kfe_i_source_read(source, scratch, count * npy->size, &got));
-        if (got < count * npy->size) {
-            status = truncated(source, what);
-            goto cleanup;
-        }
-        KFE_GROW(source->ctx, values, capacity, done + count);
+        KFE_GROW(source->ctx, values, capacity, (done + count) * unit);
+        unsigned char *bytes = wide ? scratch : values + done * unit;
+        KFE_TRY(kfe_i_source_read(source, bytes, count * npy->size, &got));
+        KFE_TRY(got < count * npy->size ? truncated(source, what) : KFE_OK);
         if (npy->swapped)
-            swap_bytes(scratch, count, npy->size);
-        convert(npy, scratch, count, values + done);
+            swap_bytes(bytes, count, npy->size);
+        if (wide)
+            convert(npy, bytes, count, (double *)(void *)values + done);
         KFE_TRY(kfe_i_source_progress(source));
     }
     *out = values;
     values = NULL;
 cleanup:
     kfe_i_free(source->ctx, values);
+    kfe_i_free(source->ctx, scratch);
     return status;
 }
 
@@ -125,20 +131,17 @@ cleanup:
 kfe_status kfe_i_npy_read_numbers(kfe_i_source *source, const char *what, const kfe_i_npy *npy, double **out)
 {
     kfe_status status = KFE_OK;
-    unsigned char *scratch = NULL;
+    void *values = NULL;
 
     *out = NULL;
     if (npy->kind == 'U' || npy->kind == 'S')
         return kfe_i_fail_at(source->ctx, KFE_EINPUT, source->name, 0, 0,
                              "%s: text where numbers are needed; convert it with X.astype(float)", what);
-    KFE_TRY(kfe_i_check_memory(source->ctx, (double)npy->count * sizeof(double), source->stage,
-                               "raise {memory}, or read fewer rows or columns"));
-    KFE_ALLOC(source->ctx, scratch, CHUNK_BYTES);
-    KFE_TRY(read_in_file_order(source, what, npy, scratch, out));
+    KFE_TRY(read_elements(source, what, npy, sizeof(double), &values));
+    *out = values;
     if (npy->fortran && npy->dimensions == 2 && npy->shape[0] > 1 && npy->shape[1] > 1)
         KFE_TRY(transpose(source->ctx, npy->shape[0], npy->shape[1], out));
 cleanup:
-    kfe_i_free(source->ctx, scratch);
     if (status != KFE_OK) {
         kfe_i_free(source->ctx, *out);
         *out = NULL;
@@ -301,36 +304,6 @@ static int keeps_single(const matrix *from)
            from->picks.label < 0;
 }
 
-static kfe_status read_singles(kfe_i_source *source, const char *what, const kfe_i_npy *npy, float **out)
-{
-    kfe_status status = KFE_OK;
-    int64_t chunk = CHUNK_BYTES / (int64_t)sizeof(float);
-    int64_t capacity = first_capacity(source, npy, chunk);
-    float *values = NULL;
-
-    KFE_TRY(kfe_i_check_memory(source->ctx, (double)npy->count * sizeof(float), source->stage,
-                               "raise {memory}, or read fewer rows or columns"));
-    KFE_ALLOC(source->ctx, values, capacity);
-    for (int64_t done = 0; done < npy->count; done += chunk) {
-        int64_t count = npy->count - done < chunk ? npy->count - done : chunk;
-        int64_t got = 0;
-        KFE_GROW(source->ctx, values, capacity, done + count);
-        KFE_TRY(kfe_i_source_read(source, values + done, count * npy->size, &got));
-        if (got < count * npy->size) {
-            status = truncated(source, what);
-            goto cleanup;
-        }
-        if (npy->swapped)
-            swap_bytes((unsigned char *)(values + done), count, npy->size);
-        KFE_TRY(kfe_i_source_progress(source));
-    }
-    *out = values;
-    values = NULL;
-cleanup:
-    kfe_i_free(source->ctx, values);
-    return status;
-}
-
 /* Reads the next `rows` rows. A Fortran array is read at once. */
 static kfe_status read_rows(kfe_i_source *source, const char *what, const matrix *from, int64_t rows,
                             kfe_i_raw_table *out)
@@ -338,6 +311,7 @@ static kfe_status read_rows(kfe_i_source *source, const char *what, const matrix
     kfe_status status = KFE_OK;
     kfe_i_table *table = &out->table;
     kfe_i_npy part = from->npy;
+    void *values = NULL;
 
     part.shape[0] = rows;
     part.count = rows * from->cols;
@@ -346,7 +320,8 @@ static kfe_status read_rows(kfe_i_source *source, const char *what, const matrix
     table->rows = rows;
     table->cols = from->cols;
     if (keeps_single(from)) {
-        KFE_TRY(read_singles(source, what, &part, &table->singles));
+        KFE_TRY(read_elements(source, what, &part, sizeof(float), &values));
+        table->singles = values;
     } else {
         KFE_TRY(kfe_i_npy_read_numbers(source, what, &part, &table->values));
         KFE_TRY(kfe_i_picks_take(source->ctx, &from->picks, out));
