@@ -2,13 +2,12 @@
 /* Inner loops over rows, compiled for AVX-512, AVX2 and the baseline, and chosen at run time. */
 #include "kernel/tile/rows.h"
 
-/* Written once; inlined into one function for each instruction set. */
-#define KFE_BODY static inline __attribute__((always_inline))
+#include "core/instructions.h"
 
 /* A cache line of doubles. */
 enum { KFE_SQUARE = 8 };
 
-KFE_BODY int distances(double *restrict values, int64_t count, double norm, const double *restrict norms,
+KFE_LOOP int distances(double *restrict values, int64_t count, double norm, const double *restrict norms,
                        double share)
 {
     int64_t close = 0;
@@ -21,7 +20,7 @@ KFE_BODY int distances(double *restrict values, int64_t count, double norm, cons
     return close > 0;
 }
 
-KFE_BODY double sum(const double *values, int64_t count)
+KFE_LOOP double sum(const double *values, int64_t count)
 {
     double total = 0;
 
@@ -31,7 +30,7 @@ KFE_BODY double sum(const double *values, int64_t count)
     return total;
 }
 
-KFE_BODY void times_panel(const int32_t *columns, const double *values, int64_t count, const int32_t *place,
+KFE_LOOP void times_panel(const int32_t *columns, const double *values, int64_t count, const int32_t *place,
                           const double *panel, double *restrict sums)
 {
     for (int64_t p = 0; p < count; p++) {
@@ -45,7 +44,7 @@ KFE_BODY void times_panel(const int32_t *columns, const double *values, int64_t 
     }
 }
 
-KFE_BODY double distance(const double *x, const double *y, int64_t count)
+KFE_LOOP double distance(const double *x, const double *y, int64_t count)
 {
     double total = 0;
 
@@ -55,7 +54,7 @@ KFE_BODY double distance(const double *x, const double *y, int64_t count)
     return total;
 }
 
-KFE_BODY double dot_and_square(const double *x, const double *y, int64_t count, double *square)
+KFE_LOOP double dot_and_square(const double *x, const double *y, int64_t count, double *square)
 {
     double dot = 0;
     double own = 0;
@@ -69,7 +68,7 @@ KFE_BODY double dot_and_square(const double *x, const double *y, int64_t count, 
     return dot;
 }
 
-KFE_BODY void add_rows(const double *weights, int64_t count, const double *rows, int64_t k,
+KFE_LOOP void add_rows(const double *weights, int64_t count, const double *rows, int64_t k,
                        double *restrict out)
 {
     for (int64_t j = 0; j < count; j++)
@@ -77,7 +76,7 @@ KFE_BODY void add_rows(const double *weights, int64_t count, const double *rows,
             out[c] += weights[j] * rows[j * k + c];
 }
 
-KFE_BODY int64_t find_reaching(const float *values, const float *levels, float threshold, int64_t from,
+KFE_LOOP int64_t find_reaching(const float *values, const float *levels, float threshold, int64_t from,
                                int64_t count)
 {
     enum { BLOCK = 64 };
@@ -95,6 +94,27 @@ KFE_BODY int64_t find_reaching(const float *values, const float *levels, float t
     return count;
 }
 
+KFE_CHOOSE_LOOP(int, return, kfe_i_row_distances, distances,
+                (double *values, int64_t count, double norm, const double *norms, double share),
+                (values, count, norm, norms, share))
+KFE_CHOOSE_LOOP(double, return, kfe_i_row_sum, sum, (const double *values, int64_t count), (values, count))
+KFE_CHOOSE_LOOP(void, , kfe_i_row_times_panel, times_panel,
+                (const int32_t *columns, const double *values, int64_t count, const int32_t *place,
+                 const double *panel, double *sums),
+                (columns, values, count, place, panel, sums))
+KFE_CHOOSE_LOOP(double, return, kfe_i_row_distance, distance,
+                (const double *x, const double *y, int64_t count), (x, y, count))
+KFE_CHOOSE_LOOP(double, return, kfe_i_row_dot, dot_and_square,
+                (const double *x, const double *y, int64_t count, double *square), (x, y, count, square))
+KFE_CHOOSE_LOOP(void, , kfe_i_add_rows, add_rows,
+                (const double *weights, int64_t count, const double *rows, int64_t k, double *out),
+                (weights, count, rows, k, out))
+KFE_CHOOSE_LOOP(int64_t, return, kfe_i_row_find_reaching, find_reaching,
+                (const float *values, const float *levels, float threshold, int64_t from, int64_t count),
+                (values, levels, threshold, from, count))
+
+/* ---- transposes ---- */
+
 static void transpose_part(const double *from, int64_t from_stride, int64_t rows, int64_t cols, double *to,
                            int64_t to_stride)
 {
@@ -104,7 +124,7 @@ static void transpose_part(const double *from, int64_t from_stride, int64_t rows
 }
 
 /* By squares that fill whole cache lines of both. */
-KFE_BODY void transpose(const double *from, int64_t from_stride, int64_t rows, int64_t cols, double *to,
+KFE_LOOP void transpose(const double *from, int64_t from_stride, int64_t rows, int64_t cols, double *to,
                         int64_t to_stride, void (*square)(const double *, int64_t, double *, int64_t))
 {
     for (int64_t j = 0; j < cols; j += KFE_SQUARE)
@@ -128,91 +148,9 @@ static void square_plain(const double *from, int64_t from_stride, double *to, in
 #if defined(__x86_64__) && !defined(KFE_PORTABLE)
 #include <immintrin.h>
 
-#define KFE_AVX512 __attribute__((target("avx512f,avx512dq")))
-#define KFE_AVX2 __attribute__((target("avx2,fma")))
-
-KFE_AVX512 static int distances_avx512(double *values, int64_t count, double norm, const double *norms,
-                                       double share)
-{
-    return distances(values, count, norm, norms, share);
-}
-
-KFE_AVX2 static int distances_avx2(double *values, int64_t count, double norm, const double *norms,
-                                   double share)
-{
-    return distances(values, count, norm, norms, share);
-}
-
-KFE_AVX512 static double sum_avx512(const double *values, int64_t count)
-{
-    return sum(values, count);
-}
-
-KFE_AVX2 static double sum_avx2(const double *values, int64_t count)
-{
-    return sum(values, count);
-}
-
-KFE_AVX512 static void times_panel_avx512(const int32_t *columns, const double *values, int64_t count,
-                                          const int32_t *place, const double *panel, double *sums)
-{
-    times_panel(columns, values, count, place, panel, sums);
-}
-
-KFE_AVX2 static void times_panel_avx2(const int32_t *columns, const double *values, int64_t count,
-                                      const int32_t *place, const double *panel, double *sums)
-{
-    times_panel(columns, values, count, place, panel, sums);
-}
-
-KFE_AVX512 static double distance_avx512(const double *x, const double *y, int64_t count)
-{
-    return distance(x, y, count);
-}
-
-KFE_AVX512 static double dot_and_square_avx512(const double *x, const double *y, int64_t count,
-                                               double *square)
-{
-    return dot_and_square(x, y, count, square);
-}
-
-KFE_AVX512 static void add_rows_avx512(const double *weights, int64_t count, const double *rows, int64_t k,
-                                       double *out)
-{
-    add_rows(weights, count, rows, k, out);
-}
-
-KFE_AVX2 static double distance_avx2(const double *x, const double *y, int64_t count)
-{
-    return distance(x, y, count);
-}
-
-KFE_AVX2 static double dot_and_square_avx2(const double *x, const double *y, int64_t count, double *square)
-{
-    return dot_and_square(x, y, count, square);
-}
-
-KFE_AVX2 static void add_rows_avx2(const double *weights, int64_t count, const double *rows, int64_t k,
-                                   double *out)
-{
-    add_rows(weights, count, rows, k, out);
-}
-
-KFE_AVX512 static int64_t find_reaching_avx512(const float *values, const float *levels, float threshold,
-                                               int64_t from, int64_t count)
-{
-    return find_reaching(values, levels, threshold, from, count);
-}
-
-KFE_AVX2 static int64_t find_reaching_avx2(const float *values, const float *levels, float threshold,
-                                           int64_t from, int64_t count)
-{
-    return find_reaching(values, levels, threshold, from, count);
-}
-
 /* Transposes four rows of four. */
-KFE_AVX2 static inline void quarter_avx2(const double *from, int64_t from_stride, double *to,
-                                         int64_t to_stride)
+KFE_AVX2_LOOP static inline void quarter_avx2(const double *from, int64_t from_stride, double *to,
+                                              int64_t to_stride)
 {
     __m256d row0 = _mm256_loadu_pd(from);
     __m256d row1 = _mm256_loadu_pd(from + from_stride);
@@ -229,7 +167,7 @@ KFE_AVX2 static inline void quarter_avx2(const double *from, int64_t from_stride
     _mm256_storeu_pd(to + 3 * to_stride, _mm256_permute2f128_pd(odd01, odd23, 0x31));
 }
 
-KFE_AVX2 static void square_avx2(const double *from, int64_t from_stride, double *to, int64_t to_stride)
+KFE_AVX2_LOOP static void square_avx2(const double *from, int64_t from_stride, double *to, int64_t to_stride)
 {
     quarter_avx2(from, from_stride, to, to_stride);
     quarter_avx2(from + 4 * from_stride, from_stride, to + 4, to_stride);
@@ -237,132 +175,13 @@ KFE_AVX2 static void square_avx2(const double *from, int64_t from_stride, double
     quarter_avx2(from + 4 * from_stride + 4, from_stride, to + 4 * to_stride + 4, to_stride);
 }
 
-static int has_avx512(void)
-{
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
-}
-
-static int has_avx2(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
-
-int kfe_i_row_distances(double *values, int64_t count, double norm, const double *norms, double share)
-{
-    if (has_avx512())
-        return distances_avx512(values, count, norm, norms, share);
-    if (has_avx2())
-        return distances_avx2(values, count, norm, norms, share);
-    return distances(values, count, norm, norms, share);
-}
-
-double kfe_i_row_sum(const double *values, int64_t count)
-{
-    if (has_avx512())
-        return sum_avx512(values, count);
-    if (has_avx2())
-        return sum_avx2(values, count);
-    return sum(values, count);
-}
-
-void kfe_i_row_times_panel(const int32_t *columns, const double *values, int64_t count, const int32_t *place,
-                           const double *panel, double *sums)
-{
-    if (has_avx512())
-        times_panel_avx512(columns, values, count, place, panel, sums);
-    else if (has_avx2())
-        times_panel_avx2(columns, values, count, place, panel, sums);
-    else
-        times_panel(columns, values, count, place, panel, sums);
-}
-
-double kfe_i_row_distance(const double *x, const double *y, int64_t count)
-{
-    if (has_avx512())
-        return distance_avx512(x, y, count);
-    if (has_avx2())
-        return distance_avx2(x, y, count);
-    return distance(x, y, count);
-}
-
-double kfe_i_row_dot(const double *x, const double *y, int64_t count, double *square)
-{
-    if (has_avx512())
-        return dot_and_square_avx512(x, y, count, square);
-    if (has_avx2())
-        return dot_and_square_avx2(x, y, count, square);
-    return dot_and_square(x, y, count, square);
-}
-
-void kfe_i_add_rows(const double *weights, int64_t count, const double *rows, int64_t k, double *out)
-{
-    if (has_avx512())
-        add_rows_avx512(weights, count, rows, k, out);
-    else if (has_avx2())
-        add_rows_avx2(weights, count, rows, k, out);
-    else
-        add_rows(weights, count, rows, k, out);
-}
-
-int64_t kfe_i_row_find_reaching(const float *values, const float *levels, float threshold, int64_t from,
-                                int64_t count)
-{
-    if (has_avx512())
-        return find_reaching_avx512(values, levels, threshold, from, count);
-    if (has_avx2())
-        return find_reaching_avx2(values, levels, threshold, from, count);
-    return find_reaching(values, levels, threshold, from, count);
-}
-
-void kfe_i_transpose(const double *from, int64_t from_stride, int64_t rows, int64_t cols, double *to,
-                     int64_t to_stride)
-{
-    transpose(from, from_stride, rows, cols, to, to_stride, has_avx2() ? square_avx2 : square_plain);
-}
-
+#define KFE_BEST_SQUARE (kfe_i_has_avx2() ? square_avx2 : square_plain)
 #else
+#define KFE_BEST_SQUARE square_plain
+#endif
 
 void kfe_i_transpose(const double *from, int64_t from_stride, int64_t rows, int64_t cols, double *to,
                      int64_t to_stride)
 {
-    transpose(from, from_stride, rows, cols, to, to_stride, square_plain);
+    transpose(from, from_stride, rows, cols, to, to_stride, KFE_BEST_SQUARE);
 }
-
-void kfe_i_row_times_panel(const int32_t *columns, const double *values, int64_t count, const int32_t *place,
-                           const double *panel, double *sums)
-{
-    times_panel(columns, values, count, place, panel, sums);
-}
-
-int kfe_i_row_distances(double *values, int64_t count, double norm, const double *norms, double share)
-{
-    return distances(values, count, norm, norms, share);
-}
-
-double kfe_i_row_sum(const double *values, int64_t count)
-{
-    return sum(values, count);
-}
-
-double kfe_i_row_distance(const double *x, const double *y, int64_t count)
-{
-    return distance(x, y, count);
-}
-
-double kfe_i_row_dot(const double *x, const double *y, int64_t count, double *square)
-{
-    return dot_and_square(x, y, count, square);
-}
-
-void kfe_i_add_rows(const double *weights, int64_t count, const double *rows, int64_t k, double *out)
-{
-    add_rows(weights, count, rows, k, out);
-}
-
-int64_t kfe_i_row_find_reaching(const float *values, const float *levels, float threshold, int64_t from,
-                                int64_t count)
-{
-    return find_reaching(values, levels, threshold, from, count);
-}
-
-#endif

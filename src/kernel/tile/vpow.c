@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/instructions.h"
 #include "kernel/tile/vexp.h"
 
 #define KFE_BODY static inline __attribute__((always_inline))
@@ -132,20 +133,15 @@ KFE_AVX2 static void logs_avx2(const double *x, int64_t count, double power, dou
     logs_body(x, count, power, high, low);
 }
 
-static int has_avx2(void)
-{
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
-
 static void roots(double *values, int64_t count, double power)
 {
-    (has_avx2() ? roots_avx2 : roots_plain)(values, count, power);
+    (kfe_i_has_avx2() ? roots_avx2 : roots_plain)(values, count, power);
 }
 
 /* Without instructions for fused operations, the C library's pow is faster. */
 static void pow_any(double *values, int64_t count, double power)
 {
-    if (has_avx2())
+    if (kfe_i_has_avx2())
         pow_chunks(logs_avx2, values, count, power);
     else
         for (int64_t i = 0; i < count; i++)
