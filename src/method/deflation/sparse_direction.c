@@ -14,7 +14,8 @@
  * With weights, n and the examples of a direction are counted by them: the last example that is chosen may count with a part of its weight only,
  * as if the others of its equal rows were left out. νn is rounded up if all weights are whole numbers. y carries the roots s of
  * the weights, and so do the columns, so that examples are sorted by |y_i|/s_i or |k_iᵀy|/s_i; `cache` counts rows with
- * different content, and their content decides which are drawn.
+ * different content, and their content decides which are drawn. Of rows with equal content those come first whose y agrees most with
+ * the sign of k_iᵀy, so that the order of the rows decides nothing.
  *
  * Momma & Bennett (2003); Momma (2005). Time per iteration: the kernel columns of the chosen examples and, for mi, of the
  * candidates; with several targets also one product of K with W. Memory: a block of columns; with several targets the
@@ -113,6 +114,8 @@ static int by_falling_size(const void *a, const void *b)
 
     if (x->size != y->size)
         return x->size < y->size ? 1 : -1;
+    if (x->residual != y->residual)
+        return x->residual < y->residual ? 1 : -1;
     return (x->index > y->index) - (x->index < y->index);
 }
 
@@ -131,6 +134,20 @@ static kfe_status evaluate(kfe_i_sparse_direction *s, const kfe_i_deflation *d,
     return kfe_i_gram_columns(d->data.gram, s->drawn, *count, s->columns);
 }
 
+/* Rows of equal content, which are side by side, have the same covariance; their residuals decide which of them is chosen. */
+static void set_covariances(const kfe_i_sparse_direction *s, const kfe_i_deflation *d, const double *products,
+                            int64_t first, int64_t count, kfe_i_candidate *candidates)
+{
+    for (int64_t c = first; c < first + count; c++) {
+        int64_t i = candidates[c].index;
+        double product = products[c - first] / root_of(d, i);
+        candidates[c].size = fabs(product);
+        candidates[c].residual = copysign(s->target[i] / root_of(d, i), s->target[i] * product);
+        if (c > 0 && s->different.of[i] == s->different.of[candidates[c - 1].index])
+            candidates[c].size = candidates[c - 1].size;
+    }
+}
+
 /* Sets the sizes of the candidates to |k_iᵀy| and sorts by them. */
 static kfe_status rank_by_covariance(kfe_i_sparse_direction *s, const kfe_i_deflation *d,
                                      kfe_i_candidate *candidates, int64_t count)
@@ -142,8 +159,7 @@ static kfe_status rank_by_covariance(kfe_i_sparse_direction *s, const kfe_i_defl
         KFE_TRY(evaluate(s, d, candidates + first, count - first, &done));
         cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)d->examples, (blasint)done, 1, s->columns,
                     (blasint)done, s->target, 1, 0, s->part, 1);
-        for (int64_t i = 0; i < done; i++)
-            candidates[first + i].size = fabs(s->part[i]) / root_of(d, candidates[first + i].index);
+        set_covariances(s, d, s->part, first, done, candidates);
     }
     sort_candidates(candidates, count);
 cleanup:
@@ -217,7 +233,7 @@ static kfe_status choose_by_residual(kfe_i_sparse_direction *s, const kfe_i_defl
     double last = 1;
 
     for (int64_t i = 0; i < n; i++)
-        s->candidates[i] = (kfe_i_candidate){fabs(s->target[i]) / root_of(d, i), i};
+        s->candidates[i] = (kfe_i_candidate){.size = fabs(s->target[i]) / root_of(d, i), .index = i};
     sort_candidates(s->candidates, n);
     int64_t support = count_support(s, d, n, &last);
     int64_t begin = support - 1;
@@ -234,7 +250,7 @@ static kfe_status choose_by_residual(kfe_i_sparse_direction *s, const kfe_i_defl
 static kfe_status choose_by_covariance(kfe_i_sparse_direction *s, const kfe_i_deflation *d, int64_t *drawn)
 {
     for (int64_t i = 0; i < d->examples; i++)
-        s->candidates[i] = (kfe_i_candidate){0, i};
+        s->candidates[i] = (kfe_i_candidate){.index = i};
     *drawn = draw_candidates(s, s->candidates, d->examples);
     return rank_by_covariance(s, d, s->candidates, *drawn);
 }

@@ -21,9 +21,9 @@ typedef enum kfe_i_sparse_rule { KFE_SPARSE_MR, KFE_SPARSE_MI } kfe_i_sparse_rul
             type, sparse.cache, "cache", "500", 1, KFE_INT_MAX,                                              \
             "number of examples drawn at random in each iteration, from which mi chooses (mr: only to break ties)")
 
-/* An example and the size by which it is sorted. */
+/* An example, and what it is sorted by: the size, then its own residual, with its sign where covariances are compared. */
 typedef struct kfe_i_candidate {
-    double size;
+    double size, residual;
     int64_t index;
 } kfe_i_candidate;
 
