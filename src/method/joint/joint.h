@@ -47,7 +47,7 @@ enum { KFE_STEP_EXACT, KFE_STEP_PLAIN };
         KFE_REAL_OR(type, field.c, "svm-C", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1",      \
                     "C of the SVMs: weight of the loss against the norm; auto: " automatic,                  \
                     KFE_ALIAS("machine-C")),                                                                 \
-        KFE_SVM_STOP_ROW(type, field.stop),                                                                  \
+        KFE_SVM_STOP_ROW(type, field.stop, "0.0001"),                                                        \
         KFE_REAL(type, field.settled, "settled", "0.0001", 0, 1,                                             \
                  "accepted relative gap between objective and bound; the alternation also ends when the "    \
                  "objective changes by less"),                                                               \

@@ -6,7 +6,8 @@
  * and with κ(Z,Z) = RᵀR the features are R⁻ᵀψ(x): m kernel values for each new example.
  *
  * J is minimised by L-BFGS (lbfgs.h) with steps of sufficient decrease (line_search.h); every trial solves the
- * SVMs from their last α. J is not convex: the search ends at a stationary point. Points move for the kernels
+ * SVMs from their last α, to a small violation: J and its gradient are as exact as α, and errors of 1e-4 in α, which the order of the
+ * rows and classes decides, grow to different predictions. J is not convex: the search ends at a stationary point. Points move for the kernels
  * rbf, poly and linear, whose derivative is known (slmc_gradient.c); with others they stay where they start.
  *
  * What is certified. Projecting on a subspace shortens vectors, K_Z ≼ K, so that no points bring J below the optimum
@@ -54,7 +55,7 @@ typedef struct slmc_settings {
 static const kfe_i_param rows[] = {
     KFE_DIM_ROW(slmc_settings, dim, "number of points, and of features; auto: 10"),
     KFE_AUTO_ONEVSREST_ROWS(
-        slmc_settings, c, stop,
+        slmc_settings, c, stop, "1e-08",
         "4 divided by the ridge with the smallest leave-one-out error in a regression on the classes"),
     KFE_CHOICE(slmc_settings, start, "init", "kmeans", "kmeans|random",
                "where the points start: means of clusters inside the classes, or randomly drawn examples"),

@@ -30,7 +30,7 @@ typedef struct mkl_settings {
 } mkl_settings;
 
 static const kfe_i_param rows[] = {
-    KFE_AUTO_ONEVSREST_ROWS(mkl_settings, c, stop,
+    KFE_AUTO_ONEVSREST_ROWS(mkl_settings, c, stop, "0.0001",
                             "4 divided by the ridge with the smallest leave-one-out error in a regression "
                             "on the classes, with equal weights"),
     KFE_FLAG(mkl_settings, normalize, "normalize", "yes",

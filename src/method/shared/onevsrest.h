@@ -75,19 +75,19 @@ int64_t kfe_i_onevsrest_support_vectors(const kfe_i_onevsrest *svms);
 kfe_status kfe_i_onevsrest_predictor(const kfe_i_onevsrest *svms, int64_t dim, const double *features,
                                      kfe_i_predictor *out);
 
-#define KFE_SVM_STOP_ROW(type, field)                                                                        \
-    KFE_REAL(type, field, "svm-stop", "0.0001", 1e-12, 1,                                                    \
+#define KFE_SVM_STOP_ROW(type, field, stop)                                                                  \
+    KFE_REAL(type, field, "svm-stop", stop, 1e-12, 1,                                                        \
              "accepted violation of the SVMs' optimality conditions", KFE_ALIAS("machine-stop"))
 /* C=auto in the settings of a method. */
 #define KFE_SVM_C_AUTO (-1)
-#define KFE_AUTO_ONEVSREST_ROWS(type, c_field, stop_field, automatic)                                        \
+#define KFE_AUTO_ONEVSREST_ROWS(type, c_field, stop_field, stop, automatic)                                  \
     KFE_REAL_OR(type, c_field, "svm-C", "auto", KFE_REAL_POSITIVE, KFE_REAL_MAX, "auto", "auto=-1",          \
                 "C of the SVMs: weight of the loss against the norm; auto: " automatic,                      \
                 KFE_ALIAS("machine-C")),                                                                     \
-        KFE_SVM_STOP_ROW(type, stop_field)
+        KFE_SVM_STOP_ROW(type, stop_field, stop)
 #define KFE_ONEVSREST_ROWS(type, c_field, stop_field)                                                        \
     KFE_REAL(type, c_field, "svm-C", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,                                   \
              "C of the SVMs: weight of the loss against the norm", KFE_ALIAS("machine-C")),                  \
-        KFE_SVM_STOP_ROW(type, stop_field)
+        KFE_SVM_STOP_ROW(type, stop_field, "0.0001")
 
 #endif
