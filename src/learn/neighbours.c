@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The search of k nearest neighbours by brute force, for predictors of the learner knn, and the error of each number of
- * neighbours on the training rows themselves, each left out in turn.
+ * The search of k nearest neighbours by brute force, for votes (neighbours_votes.c).
  *
  * Most rows are passed over: dense ones by dot products in single precision (narrow.h), sparse ones by squared distances from
  * the kernel engine, tile by tile, both with a known bound of their rounding error. Rows that may be among the k nearest so
@@ -11,7 +10,7 @@
  *
  * Time O(n·d) per query; memory one tile and 256 heaps per thread.
  */
-#include "learn/neighbours.h"
+#include "learn/neighbours_search.h"
 
 #include <float.h>
 #include <math.h>
@@ -34,21 +33,11 @@ static const kfe_i_kernel_def squared_distance = {
     .base = KFE_BASE_DISTANCE,
 };
 
-typedef struct neighbour {
-    double distance; /* squared */
-    int64_t row;
-} neighbour;
+typedef kfe_i_neighbour neighbour;
 
-typedef struct search_job search_job;
-/* Turns the k nearest rows of a query, in order, into its row of the output. */
-typedef void (*answer_fn)(const search_job *job, int64_t query, const neighbour *found, double *out);
-
-struct search_job {
-    const kfe_i_predictor *predictor;
-    answer_fn answer;
-    int64_t width;        /* numbers per query in `out` */
-    int64_t first;        /* the first query of the chunk */
-    const int64_t *index; /* leave-one-out: the support row of each query */
+typedef struct search_job {
+    const kfe_i_neighbour_search *asked;
+    int64_t first; /* the first query of the chunk */
     const kfe_i_kernel *kernel;
     const kfe_i_points *queries, *support;
     kfe_i_narrow narrow_queries, narrow_support; /* without rows: not used */
@@ -57,7 +46,7 @@ struct search_job {
     int64_t own;
     neighbour *heaps; /* per thread KFE_TILE_SIDE heaps of k */
     double *out;
-};
+} search_job;
 
 /* ---- heaps ---- */
 
@@ -137,7 +126,7 @@ static double mixed_distance(const kfe_i_table *sparse, int64_t i, const double 
     return sum;
 }
 
-static double distance_between(const kfe_i_table *a, int64_t i, const kfe_i_table *b, int64_t j)
+double kfe_i_neighbour_distance(const kfe_i_table *a, int64_t i, const kfe_i_table *b, int64_t j)
 {
     int a_sparse = a->kind == KFE_TABLE_CSR;
     int b_sparse = b->kind == KFE_TABLE_CSR;
@@ -173,7 +162,7 @@ static void offer(neighbour *heap, int64_t k, neighbour candidate)
 
 static void offer_exactly(const search_job *job, neighbour *heap, int64_t query, int64_t row)
 {
-    double distance = distance_between(&job->queries->source, query, &job->support->source, row);
+    double distance = kfe_i_neighbour_distance(&job->queries->source, query, &job->support->source, row);
 
     offer(heap, job->k, (neighbour){distance, row});
 }
@@ -218,117 +207,6 @@ static int compare_neighbours(const void *a, const void *b)
     return nearer(*x, *y) ? -1 : nearer(*y, *x);
 }
 
-/* ---- votes ---- */
-
-/* 1/distance, relative to that of the nearest row, so that nothing overflows. An exact match leaves the others no weight. */
-static double vote_weight(const kfe_i_predictor *predictor, double nearest, double distance)
-{
-    if (!predictor->by_distance || distance == nearest)
-        return 1;
-    return sqrt(nearest / distance);
-}
-
-static void add_vote(const kfe_i_predictor *predictor, int64_t row, double weight, double *out)
-{
-    if (predictor->classes > 0) {
-        out[(int64_t)predictor->answers[row]] += weight;
-        return;
-    }
-    for (int64_t j = 0; j < predictor->outputs; j++)
-        out[j] += weight * predictor->answers[row * predictor->outputs + j];
-}
-
-/* Of classes with equal votes the nearest neighbour decides, not their names: its class gets one rounding unit more. */
-static void settle_equal_votes(const kfe_i_predictor *predictor, int64_t k, const neighbour *found,
-                               double *out)
-{
-    int64_t equal = 0;
-    double most = 0;
-
-    for (int64_t j = 0; j < predictor->classes; j++)
-        most = fmax(most, out[j]);
-    for (int64_t j = 0; j < predictor->classes; j++)
-        equal += out[j] == most;
-    for (int64_t r = 0; equal > 1 && r < k; r++) {
-        int64_t class = (int64_t)predictor->answers[found[r].row];
-        if (out[class] == most) {
-            out[class] = nextafter(most, INFINITY);
-            return;
-        }
-    }
-}
-
-static void vote(const search_job *job, int64_t query, const neighbour *found, double *out)
-{
-    const kfe_i_predictor *predictor = job->predictor;
-    double total =
-        isfinite(found[job->k - 1].distance) ? 0 : (double)NAN; /* rows beyond any distance are alike */
-
-    (void)query;
-    memset(out, 0, (size_t)predictor->outputs * sizeof *out);
-    for (int64_t r = 0; r < job->k; r++) {
-        double weight = vote_weight(predictor, found[0].distance, found[r].distance);
-        add_vote(predictor, found[r].row, weight, out);
-        total += weight;
-    }
-    for (int64_t j = 0; j < predictor->outputs; j++)
-        out[j] /= total;
-    settle_equal_votes(predictor, job->k, found, out);
-}
-
-/* ---- leave-one-out ---- */
-
-/* The share of the classes with most votes that are not that of the row: names of classes decide nothing here. */
-static double share_of_wrong(const kfe_i_predictor *predictor, int64_t row, const double *votes)
-{
-    int64_t own = (int64_t)predictor->answers[row];
-    int equal = 0;
-
-    for (int64_t j = 0; j < predictor->classes; j++) {
-        if (votes[j] > votes[own])
-            return 1;
-        equal += votes[j] == votes[own];
-    }
-    return 1 - 1.0 / equal;
-}
-
-/* The loss of the votes so far for a training row: 0 to 1 for classes, else the squared error of the means. */
-static double loss_of(const kfe_i_predictor *predictor, int64_t row, const double *votes, double total)
-{
-    double loss = 0;
-
-    if (predictor->classes > 0)
-        return share_of_wrong(predictor, row, votes);
-    for (int64_t j = 0; j < predictor->outputs; j++) {
-        double error = votes[j] / total - predictor->answers[row * predictor->outputs + j];
-        loss += error * error;
-    }
-    return loss;
-}
-
-/* out[m] = the loss of a training row with 2m + 1 of the other rows voting. The sums of votes stand behind the losses. */
-static void leave_out(const search_job *job, int64_t query, const neighbour *found, double *out)
-{
-    const kfe_i_predictor *predictor = job->predictor;
-    int64_t row = job->index[query];
-    int64_t numbers = job->width - predictor->outputs;
-    double *votes = out + numbers;
-    double nearest = found[0].row == row ? found[1].distance : found[0].distance;
-    double total = 0;
-    int64_t voted = 0;
-
-    memset(out, 0, (size_t)job->width * sizeof *out);
-    for (int64_t r = 0; r < job->k && voted < 2 * numbers - 1; r++) {
-        if (found[r].row == row)
-            continue;
-        double weight = vote_weight(predictor, nearest, found[r].distance);
-        add_vote(predictor, found[r].row, weight, votes);
-        total += weight;
-        if (voted++ % 2 == 0)
-            out[voted / 2] = loss_of(predictor, row, votes, total);
-    }
-}
-
 /* ---- the search ---- */
 
 /* One tile: the support rows from `col` on, offered to the heaps of the queries from `row` on. */
@@ -364,7 +242,8 @@ static void search_panel(const void *user, int64_t row, int thread)
     for (int64_t i = 0; i < rows; i++) {
         neighbour *found = heaps + i * job->k;
         qsort(found, (size_t)job->k, sizeof *found, compare_neighbours);
-        job->answer(job, job->first + row + i, found, job->out + (row + i) * job->width);
+        job->asked->answer(job->asked->user, job->first + row + i, found,
+                           job->out + (row + i) * job->asked->width);
     }
 }
 
@@ -406,7 +285,7 @@ static kfe_status search_on_cpu(kfe_context *ctx, search_job job, const kfe_i_ta
     if (bytes > 1e6) /* less needs no plan */
         KFE_TRY(kfe_i_check_memory(ctx, bytes, "keeping so many neighbours",
                                    "use fewer {neighbors}, or raise {memory}"));
-    KFE_TRY(kfe_i_points_prepare(ctx, &kernel, &job.predictor->support, NULL, &support));
+    KFE_TRY(kfe_i_points_prepare(ctx, &kernel, job.asked->support, NULL, &support));
     if (kfe_i_narrow_scale(&support) > 0)
         KFE_TRY(kfe_i_narrow_make(ctx, &support, kfe_i_narrow_scale(&support), &job.narrow_support));
     KFE_ALLOC(ctx, job.heaps, (int64_t)heaps);
@@ -414,7 +293,7 @@ static kfe_status search_on_cpu(kfe_context *ctx, search_job job, const kfe_i_ta
         int64_t left = queries->rows - first;
         kfe_i_table chunk = kfe_i_table_slice(queries, first, left < CHUNK_ROWS ? left : CHUNK_ROWS);
         job.first = first;
-        job.out = out + first * job.width;
+        job.out = out + first * job.asked->width;
         KFE_TRY(search_chunk(ctx, &job, &chunk));
     }
 cleanup:
@@ -458,7 +337,7 @@ static kfe_status find_chunk(const device_search *d, const search_job *job, cons
     kfe_status status = KFE_OK;
     const kfe_device_table *table = d->device->table;
     kfe_device_points *queries = NULL;
-    kfe_device_range all = {d->support, 0, job->predictor->support.rows};
+    kfe_device_range all = {d->support, 0, job->asked->support->rows};
 
     KFE_TRY(upload(d, chunk, &queries, result));
     if (*result == KFE_DEVICE_OK)
@@ -474,7 +353,8 @@ static void answer_chunk(const device_search *d, const search_job *job, int64_t 
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t r = 0; r < job->k; r++)
             d->found[r] = (neighbour){d->distances[i * job->k + r], d->numbers[i * job->k + r]};
-        job->answer(job, job->first + i, d->found, out + (job->first + i) * job->width);
+        job->asked->answer(job->asked->user, job->first + i, d->found,
+                           out + (job->first + i) * job->asked->width);
     }
 }
 
@@ -482,7 +362,7 @@ static kfe_status begin_device(kfe_context *ctx, const search_job *job, int64_t 
                                kfe_device_status *result)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_table *support = &job->predictor->support;
+    const kfe_i_table *support = job->asked->support;
 
     KFE_ALLOC(ctx, d->centre, support->cols);
     KFE_ALLOC(ctx, d->numbers, rows * job->k);
@@ -500,7 +380,7 @@ static kfe_status search_on_device(kfe_context *ctx, search_job job, const kfe_i
                                    int *done)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_table *support = &job.predictor->support;
+    const kfe_i_table *support = job.asked->support;
     double work = (double)queries->rows * (double)support->rows;
     kfe_device_status result = KFE_DEVICE_OK;
     device_search d = {0};
@@ -535,49 +415,16 @@ cleanup:
     return status;
 }
 
-static kfe_status search(kfe_context *ctx, search_job job, const kfe_i_table *queries, double *out)
+kfe_status kfe_i_neighbours_search(kfe_context *ctx, const kfe_i_neighbour_search *asked,
+                                   const kfe_i_table *queries, double *out)
 {
     kfe_status status = KFE_OK;
+    const search_job job = {.asked = asked, .k = asked->k};
     int done = 0;
 
     KFE_TRY(search_on_device(ctx, job, queries, out, &done));
     if (!done)
         KFE_TRY(search_on_cpu(ctx, job, queries, out));
 cleanup:
-    return status;
-}
-
-kfe_status kfe_i_neighbours_outputs(kfe_context *ctx, const kfe_i_predictor *predictor,
-                                    const kfe_i_table *features, double *out)
-{
-    const search_job job = {
-        .predictor = predictor, .answer = vote, .width = predictor->outputs, .k = predictor->neighbours};
-
-    return search(ctx, job, features, out);
-}
-
-kfe_status kfe_i_neighbours_leave_one_out(kfe_context *ctx, const kfe_i_predictor *predictor,
-                                          const int64_t *index, int64_t count, int64_t numbers,
-                                          double *errors)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_table queries = {0};
-    double *losses = NULL;
-    const search_job job = {.predictor = predictor,
-                            .answer = leave_out,
-                            .width = numbers + predictor->outputs,
-                            .index = index,
-                            .k = 2 * numbers};
-
-    KFE_ALLOC(ctx, losses, count * job.width);
-    KFE_TRY(kfe_i_table_gather(ctx, &predictor->support, index, count, &queries));
-    KFE_TRY(search(ctx, job, &queries, losses));
-    memset(errors, 0, (size_t)numbers * sizeof *errors);
-    for (int64_t i = 0; i < count; i++)
-        for (int64_t m = 0; m < numbers; m++)
-            errors[m] += losses[i * job.width + m] / (double)count;
-cleanup:
-    kfe_i_table_free(&queries);
-    kfe_i_free(ctx, losses);
     return status;
 }

@@ -2,6 +2,7 @@
 /* knn against brute force, on points with many ties and duplicates. */
 #include <stdio.h>
 
+#include "data/table/keys.h"
 #include "support/learn.h"
 #include "support/tolerance.h"
 
@@ -26,18 +27,6 @@ static double squared_distance(int64_t cols, const double *x, const double *y)
     return sum;
 }
 
-/* The nearest row that is not taken yet; of equally near rows the first. */
-static int64_t take_nearest(const double *distances, char *taken)
-{
-    int64_t best = -1;
-
-    for (int64_t i = 0; i < TRAIN; i++)
-        if (!taken[i] && (best < 0 || distances[i] < distances[best]))
-            best = i;
-    taken[best] = 1;
-    return best;
-}
-
 static double brute_weight(int by_distance, int has_match, double distance)
 {
     if (!by_distance)
@@ -47,28 +36,69 @@ static double brute_weight(int by_distance, int has_match, double distance)
     return 1 / sqrt(distance);
 }
 
-/* `answers` are class numbers (one output per class) or values (one output). */
+/* The nearest row with votes left; of equally near rows the first. */
+static int64_t take_nearest(const double *distances, const double *left)
+{
+    int64_t best = -1;
+
+    for (int64_t i = 0; i < TRAIN; i++)
+        if (left[i] > 0 && (best < 0 || distances[i] < distances[best]))
+            best = i;
+    return best;
+}
+
+/* Rows of equal content vote together: all of them by the same share of a vote if fewer votes are left. `answers` are class numbers (one
+ * output per class) or values (one output). */
 static void brute_force(const double *train, const double *query, const double *answers, int classes,
                         int64_t k, int by_distance, double *out)
 {
     double distances[TRAIN];
-    char taken[TRAIN] = {0};
+    double left[TRAIN];
     double total = 0;
+    double voted = 0;
     int has_match = 0;
 
     memset(out, 0, (size_t)(classes ? classes : 1) * sizeof *out);
     for (int64_t i = 0; i < TRAIN; i++) {
+        left[i] = 1;
         distances[i] = squared_distance(GRID, train + i * GRID, query);
         has_match |= distances[i] == 0;
     }
-    for (int64_t r = 0; r < k; r++) {
-        int64_t i = take_nearest(distances, taken);
-        double weight = brute_weight(by_distance, has_match, distances[i]);
-        total += weight;
-        out[classes ? (int)answers[i] : 0] += classes ? weight : weight * answers[i];
+    while (voted < (double)k) {
+        const double *nearest = train + take_nearest(distances, left) * GRID;
+        double equal = 0;
+        for (int64_t i = 0; i < TRAIN; i++)
+            equal += squared_distance(GRID, train + i * GRID, nearest) == 0;
+        double share = fmin(1, ((double)k - voted) / equal);
+        for (int64_t i = 0; i < TRAIN; i++) {
+            if (squared_distance(GRID, train + i * GRID, nearest) > 0)
+                continue;
+            double weight = share * brute_weight(by_distance, has_match, distances[i]);
+            total += weight;
+            out[classes ? (int)answers[i] : 0] += classes ? weight : weight * answers[i];
+            left[i] = 0;
+        }
+        voted += share * equal;
     }
     for (int g = 0; g < (classes ? classes : 1); g++)
         out[g] /= total;
+}
+
+/* Every training row with its answer is among the support rows. */
+static void check_support(const kfe_i_predictor *predictor, const double *train, const double *answers)
+{
+    char taken[TRAIN] = {0};
+
+    for (int64_t i = 0; i < TRAIN; i++) {
+        double row[GRID];
+        int64_t at = 0;
+        kfe_i_table_dense_row(&predictor->support, i, row);
+        while (at < TRAIN && (taken[at] || predictor->answers[i] != answers[at] ||
+                              squared_distance(GRID, row, train + at * GRID) > 0))
+            at++;
+        assert_true(at < TRAIN);
+        taken[at] = 1;
+    }
 }
 
 static void check_knn(kfe_context *ctx, int classes, int64_t k, int by_distance, int sparse)
@@ -80,6 +110,7 @@ static void check_knn(kfe_context *ctx, int classes, int64_t k, int by_distance,
     char params[64];
     int64_t outputs = classes ? classes : 1;
     double expected[3];
+    double rows[TRAIN * GRID];
     kfe_i_target target;
     uint64_t seed = 3;
 
@@ -94,14 +125,20 @@ static void check_knn(kfe_context *ctx, int classes, int64_t k, int by_distance,
     kfe_i_table table = sparse ? learn_sparse(ctx, TRAIN, GRID, train) : learn_dense(TRAIN, GRID, train);
     kfe_i_table asked =
         sparse ? learn_sparse(ctx, QUERIES, GRID, queries) : learn_dense(QUERIES, GRID, queries);
+    assert_ok(ctx, kfe_i_table_row_keys(ctx, &table, &target.keys));
     snprintf(params, sizeof params, "neighbors=%d,vote=%s", (int)k, by_distance ? "distance" : "uniform");
-    double *got = learn_fit_outputs(ctx, "knn", params, &table, &target, &asked);
+    kfe_i_predictor predictor = learn_fit(ctx, "knn", params, &table, &target);
+    double *got = learn_outputs(ctx, &predictor, &asked);
+    check_support(&predictor, train, answers);
+    for (int64_t i = 0; i < TRAIN; i++)
+        kfe_i_table_dense_row(&predictor.support, i, rows + i * GRID);
     for (int64_t i = 0; i < QUERIES; i++) {
-        brute_force(train, queries + i * GRID, answers, classes, k < TRAIN ? k : TRAIN, by_distance,
+        brute_force(rows, queries + i * GRID, predictor.answers, classes, k < TRAIN ? k : TRAIN, by_distance,
                     expected);
         for (int64_t g = 0; g < outputs; g++)
-            assert_below(fabs(got[i * outputs + g] - expected[g]), tolerance_sum(k, 4));
+            assert_below(fabs(got[i * outputs + g] - expected[g]), tolerance_sum(k, 8));
     }
+    kfe_i_predictor_free(&predictor);
     kfe_i_table_free(&table);
     kfe_i_table_free(&asked);
     kfe_i_target_free(&target);
@@ -264,6 +301,16 @@ static void test_sparse_queries_meet_dense_rows(void **state)
 
 enum { FEW = 40, NUMBERS = 13 };
 
+/* Rows of which every third is equal to the one before it. */
+static double *repeated_points(uint64_t seed)
+{
+    double *x = support_normals(seed, FEW * GRID);
+
+    for (int64_t i = 2; i < FEW; i += 3)
+        memcpy(x + i * GRID, x + (i - 1) * GRID, GRID * sizeof *x);
+    return x;
+}
+
 /* The share of the classes with most votes that are not the true one. */
 static double share_of_wrong(const double *votes, int64_t classes, int32_t truth)
 {
@@ -301,6 +348,7 @@ static double refit_loss(kfe_context *ctx, const double *x, const double *answer
         assert_ok(ctx, kfe_i_target_from_values(ctx, n, 1, values, &target));
     kfe_i_table table = learn_dense(n, GRID, others);
     kfe_i_table query = learn_dense(1, GRID, x + out * GRID);
+    assert_ok(ctx, kfe_i_table_row_keys(ctx, &table, &target.keys));
     snprintf(params, sizeof params, "neighbors=%d,vote=%s", k, vote);
     kfe_i_predictor predictor = learn_fit(ctx, "knn", params, &table, &target);
     double *got = learn_outputs(ctx, &predictor, &query);
@@ -324,7 +372,7 @@ static void test_automatic_number_by_refits(void **state)
     for (int way = 0; way < 4; way++) {
         int classes = way & 1 ? 3 : 0;
         const char *vote = way & 2 ? "vote=distance" : "vote=uniform";
-        double *x = grid_points(11 + (uint64_t)way, FEW);
+        double *x = repeated_points(11 + (uint64_t)way);
         double answers[FEW];
         int class_of[FEW];
         double errors[NUMBERS] = {0};
@@ -333,7 +381,7 @@ static void test_automatic_number_by_refits(void **state)
         kfe_i_target target;
 
         for (int i = 0; i < FEW; i++) {
-            class_of[i] = i < 6 ? i % 3 : (x[i * GRID] > 1) + (support_uniform(&seed) > 0.8);
+            class_of[i] = i < 6 ? i % 3 : (x[i * GRID] > 0) + (support_uniform(&seed) > 0.8);
             answers[i] = classes ? class_of[i] : x[i * GRID] + support_normal(&seed);
         }
         if (classes)
@@ -347,6 +395,7 @@ static void test_automatic_number_by_refits(void **state)
                 best = m;
         }
         kfe_i_table table = learn_dense(FEW, GRID, x);
+        assert_ok(ctx, kfe_i_table_row_keys(ctx, &table, &target.keys));
         kfe_i_predictor predictor = learn_fit(ctx, "knn", vote, &table, &target);
         assert_int_equal(predictor.neighbours, 2 * best + 1);
         assert_string_equal(predictor.records[0].name, "neighbors");
@@ -356,6 +405,44 @@ static void test_automatic_number_by_refits(void **state)
         kfe_i_target_free(&target);
         free(x);
     }
+}
+
+/* A table given three times has three times as many neighbours, which are the same rows. */
+static void test_automatic_number_of_a_repeated_table(void **state)
+{
+    kfe_context *ctx = *state;
+    double *x = repeated_points(21);
+    double *queries = support_normals(22, QUERIES * GRID);
+    double thrice[3 * FEW * GRID];
+    int class_of[3 * FEW];
+    uint64_t seed = 5;
+    double *got[2];
+    int64_t neighbours[2];
+
+    for (int64_t i = 0; i < 3 * FEW; i++) {
+        memcpy(thrice + i * GRID, x + i % FEW * GRID, GRID * sizeof *x);
+        class_of[i] = i >= FEW ? class_of[i - FEW] : (x[i * GRID] > 0) + (support_uniform(&seed) > 0.8);
+    }
+    for (int copies = 0; copies < 2; copies++) {
+        int64_t rows = copies ? 3 * FEW : FEW;
+        kfe_i_table table = learn_dense(rows, GRID, thrice);
+        kfe_i_table asked = learn_dense(QUERIES, GRID, queries);
+        kfe_i_target target = learn_classes(ctx, rows, class_of);
+        assert_ok(ctx, kfe_i_table_row_keys(ctx, &table, &target.keys));
+        kfe_i_predictor predictor = learn_fit(ctx, "knn", NULL, &table, &target);
+        neighbours[copies] = predictor.neighbours;
+        got[copies] = learn_outputs(ctx, &predictor, &asked);
+        kfe_i_predictor_free(&predictor);
+        kfe_i_target_free(&target);
+    }
+    assert_true(neighbours[0] > 1);
+    assert_int_equal(neighbours[1], 3 * neighbours[0]);
+    for (int64_t p = 0; p < (int64_t)QUERIES * 3; p++)
+        assert_below(fabs(got[0][p] - got[1][p]), 1e-14);
+    free(got[0]);
+    free(got[1]);
+    free(queries);
+    free(x);
 }
 
 /* Equal rows, and only two rows: a number of neighbours is always found. */
@@ -385,6 +472,7 @@ int main(void)
         with_context(test_equal_votes),
         with_context(test_sparse_queries_meet_dense_rows),
         with_context(test_automatic_number_by_refits),
+        with_context(test_automatic_number_of_a_repeated_table),
         with_context(test_automatic_number_of_few_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

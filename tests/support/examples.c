@@ -85,6 +85,19 @@ void support_reorder_rows(support_examples *e, int step)
         copy_row(&before, order[i], e, i);
 }
 
+void support_make_rows_equal(support_examples *e, int step)
+{
+    (void)step;
+    for (int64_t i = 1; i < e->rows; i += 4) {
+        memcpy(e->x + i * EXAMPLE_COLS, e->x + (i - 1) * EXAMPLE_COLS, EXAMPLE_COLS * sizeof *e->x);
+        memcpy(e->text[i], e->text[i - 1], sizeof e->text[i]);
+    }
+    for (int64_t i = 0; i < EXAMPLE_TESTS; i += 2) {
+        memcpy(e->test + i * EXAMPLE_COLS, e->x + 2 * i * EXAMPLE_COLS, EXAMPLE_COLS * sizeof *e->x);
+        memcpy(e->test_text[i], e->text[2 * i], sizeof e->test_text[i]);
+    }
+}
+
 static void reorder_row(double *row, int step)
 {
     static const int64_t orders[2][EXAMPLE_COLS] = {{4, 3, 2, 1, 0}, {2, 0, 4, 1, 3}};
@@ -175,6 +188,12 @@ void support_repeat(support_examples *e, int step)
         for (int64_t i = 0; i < before.rows; i++)
             if (copy < (int)before.weights[i])
                 copy_row(&before, i, e, e->rows++);
+}
+
+void support_give_twice(support_examples *e, int step)
+{
+    support_weigh_twice(e, step);
+    support_repeat(e, step);
 }
 
 /* ---- data ---- */

@@ -47,6 +47,8 @@ int support_examples_classes(const support_examples *e);
 /* ---- changes; `step` distinguishes several of one kind ---- */
 
 void support_reorder_rows(support_examples *e, int step);
+/* Every fourth row becomes equal to the row before it, which is of another class, and new points become equal to training rows. */
+void support_make_rows_equal(support_examples *e, int step);
 void support_reorder_columns(support_examples *e, int step);
 void support_add_constants(support_examples *e, int step);
 void support_change_units(support_examples *e, int step);
@@ -59,6 +61,8 @@ void support_weigh(support_examples *e, int step);
 #define EXAMPLE_TWO_WEIGHTS "c0:2;c1:1"
 void support_weigh_by_class(support_examples *e, int step);
 void support_weigh_twice(support_examples *e, int step);
+/* Every row once more. */
+void support_give_twice(support_examples *e, int step);
 /* Repeats each row as often as its weight says, and takes the weights away; copies lie apart. */
 void support_repeat(support_examples *e, int step);
 
