@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows of a kernel matrix in single precision, for the SVM solver in blocks.c. There are three ways to evaluate them:
- *     Gaussian   of dense points: dot products, distances and exp all in single precision (gaussian_rows.c);
- *     tiles      of any other tiled operator, in double precision, are written into the rows;
- *     columns    of any other form are transposed, some at a time.
+ * Rows of a kernel matrix in single precision, for the SVM solver in blocks.c. Those of a Gaussian of dense points are made of dot
+ * products, distances and exp all in single precision (gaussian_rows.c); others are entries of the operator, some at a time.
  */
 #include "learn/blocks/kernel_rows.h"
 
 #include "core/invariant.h"
 #include "core/memory.h"
 #include "core/share.h"
-#include "kernel/tile/panels.h"
 #include "kernel/tile/tile.h"
 #include "learn/blocks/gaussian_rows.h"
 
 enum { ABSENT = -1 };
 /* Parts of a row: the bits of one word. */
 enum { MOST_PARTS = 64 };
-/* Rows of a tiled operator, and columns of another one, that are evaluated at once: these need memory of their own. */
-enum { CHUNK_ROWS = 1024, CHUNK_COLUMNS = 64 };
-/* Fewer kernel values than this are evaluated on one thread. */
-enum { SMALL_PRODUCT = 1 << 17 };
+/* Rows that are evaluated at once, and columns of them for each thread: few enough that the cache holds them. */
+enum { CHUNK_ROWS = KFE_TILE_SIDE, CHUNK_COLUMNS = KFE_TILE_SIDE };
+/* Fewer kernel values than this are copied by one thread. */
+enum { SMALL_COPY = 1 << 17 };
 
 /* A row that is evaluated again costs less time than fresh memory for it if the points have few columns: more rows than
  * these bytes hold, or than the caller reads at once, are not kept then. */
@@ -29,8 +26,6 @@ enum { FEW_COLUMNS = 64 };
 
 struct kfe_i_kernel_rows {
     const kfe_i_gram *gram;
-    const kfe_i_kernel *kernel; /* of a tiled operator, and its points; NULL: of another one */
-    const kfe_i_points *points;
     const int64_t *position;
     int64_t slots;
     float *values;    /* slots × n */
@@ -71,14 +66,16 @@ kfe_status kfe_i_kernel_rows_new(const kfe_i_gram *gram, const int64_t *position
     kfe_status status = KFE_OK;
     kfe_context *ctx = gram->ctx;
     kfe_i_kernel_rows *rows = NULL;
+    const kfe_i_kernel *kernel = NULL;
+    const kfe_i_points *points = NULL;
 
     assert(room.most > 0);
     *out = NULL;
     KFE_ALLOC_ZERO(ctx, rows, 1);
     rows->gram = gram;
     rows->position = position;
-    if (kfe_i_gram_tiles(gram, &rows->kernel, &rows->points))
-        KFE_TRY(kfe_i_gaussian_points_make(rows->kernel, rows->points, position, &rows->gaussian));
+    if (kfe_i_gram_tiles(gram, &kernel, &points))
+        KFE_TRY(kfe_i_gaussian_points_make(kernel, points, position, &rows->gaussian));
     rows->slots = useful_slots(rows, room);
     KFE_ALLOC(ctx, rows->values, rows->slots * gram->size);
     KFE_ALLOC(ctx, rows->slot_of, gram->size);
@@ -117,15 +114,6 @@ void kfe_i_kernel_rows_free(kfe_i_kernel_rows *rows)
 
 /* ---- evaluation ---- */
 
-typedef struct rows_job {
-    const kfe_i_kernel_rows *rows;
-    const kfe_i_kernel *kernel;
-    const kfe_i_points *points, *chosen; /* all of them, and those of the missing rows */
-    const int64_t *missing;              /* the examples of these rows */
-    double *work;                        /* per thread: a tile and its scratch */
-    int64_t own;
-} rows_job;
-
 /* Writes `count` values of examples from `first` on into a row. */
 static void place_values(const kfe_i_kernel_rows *rows, const double *values, int64_t first, int64_t count,
                          float *row)
@@ -139,73 +127,29 @@ static void place_values(const kfe_i_kernel_rows *rows, const double *values, in
         row[rows->position[first + j]] = (float)values[j];
 }
 
-/* All missing rows against one panel of examples. */
-static void evaluate_panel(const void *user, int64_t first, int thread)
-{
-    const rows_job *job = user;
-    const kfe_i_kernel_rows *rows = job->rows;
-    int64_t n = rows->gram->size;
-    int64_t missing = job->chosen->table.rows;
-    double *tile = job->work + job->own * thread;
-    kfe_i_range panel = {job->points, first, kfe_i_least(KFE_TILE_SIDE, n - first)};
-
-    for (int64_t m = 0; m < missing; m += KFE_TILE_SIDE) {
-        kfe_i_range some = {job->chosen, m, kfe_i_least(KFE_TILE_SIDE, missing - m)};
-        kfe_i_tile_eval(job->kernel, some, panel, tile, KFE_TILE_STRIDE, tile + KFE_TILE_SIZE);
-        for (int64_t i = 0; i < some.count; i++)
-            place_values(rows, tile + i * KFE_TILE_STRIDE, first, panel.count,
-                         rows->values + rows->slot_of[job->missing[m + i]] * n);
-    }
-}
-
 /* Evaluates the missing rows from `first` on, `count` of them. */
-static kfe_status evaluate_tiles(kfe_i_kernel_rows *rows, int64_t first, int64_t count)
-{
-    kfe_status status = KFE_OK;
-    kfe_context *ctx = rows->gram->ctx;
-    const kfe_i_kernel *kernel = rows->kernel;
-    const kfe_i_points *points = rows->points;
-    int threads = count * rows->gram->size < SMALL_PRODUCT ? 1 : kfe_i_tile_threads(ctx, kernel);
-    kfe_i_points chosen = {0};
-    rows_job job = {.rows = rows,
-                    .kernel = kernel,
-                    .points = points,
-                    .chosen = &chosen,
-                    .missing = rows->missing + first};
-    kfe_i_panels panels = {"computing rows of the kernel", threads, rows->gram->size, KFE_TILE_SIDE,
-                           KFE_SHARE_FREE};
-
-    KFE_TRY(kfe_i_points_gather(ctx, points, job.missing, count, &chosen));
-    job.own = KFE_TILE_SIZE + kfe_i_tile_scratch(&chosen, points);
-    KFE_ALLOC_ZERO(ctx, job.work, job.own * threads);
-    KFE_TRY(kfe_i_each_panel(ctx, &panels, evaluate_panel, &job));
-cleanup:
-    kfe_i_points_free(&chosen);
-    kfe_i_free(ctx, job.work);
-    return status;
-}
-
-static kfe_status evaluate_columns(kfe_i_kernel_rows *rows, int64_t missing)
+static kfe_status evaluate_entries(kfe_i_kernel_rows *rows, int64_t first, int64_t count)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = rows->gram->ctx;
     int64_t n = rows->gram->size;
-    double *columns = NULL;
+    kfe_i_places chosen = kfe_i_listed(rows->missing + first, count);
+    int64_t step = kfe_i_least((int64_t)CHUNK_COLUMNS * kfe_context_threads(ctx), n);
+    double *values = NULL;
 
-    KFE_ALLOC(ctx, columns, n * CHUNK_COLUMNS);
-    for (int64_t first = 0; first < missing; first += CHUNK_COLUMNS) {
-        int64_t width = kfe_i_least(CHUNK_COLUMNS, missing - first);
-        KFE_TRY(kfe_i_progress(ctx, "computing rows of the kernel", first, missing));
-        KFE_TRY(kfe_i_gram_columns(rows->gram, rows->missing + first, width, columns));
-#pragma omp parallel for num_threads(width *n < SMALL_PRODUCT ? 1 : kfe_context_threads(ctx)) schedule(static)
-        for (int64_t j = 0; j < width; j++) {
-            float *row = rows->values + rows->slot_of[rows->missing[first + j]] * n;
-            for (int64_t i = 0; i < n; i++)
-                row[rows->position ? rows->position[i] : i] = (float)columns[i * width + j];
-        }
+    KFE_ALLOC(ctx, values, count * step);
+    for (int64_t col = 0; col < n; col += step) {
+        int64_t width = kfe_i_least(step, n - col);
+        KFE_TRY(kfe_i_progress(ctx, "computing rows of the kernel", 0, 0));
+        KFE_TRY(kfe_i_gram_entries(rows->gram, chosen, kfe_i_consecutive(col, width), values, width));
+        int threads = count * width < SMALL_COPY ? 1 : kfe_context_threads(ctx);
+#pragma omp parallel for num_threads(threads) schedule(static)
+        for (int64_t i = 0; i < count; i++)
+            place_values(rows, values + i * width, col, width,
+                         rows->values + rows->slot_of[rows->missing[first + i]] * n);
     }
 cleanup:
-    kfe_i_free(ctx, columns);
+    kfe_i_free(ctx, values);
     return status;
 }
 
@@ -232,10 +176,8 @@ static kfe_status evaluate(kfe_i_kernel_rows *rows, int64_t missing)
 
     if (rows->gaussian.values)
         return evaluate_gaussian(rows, missing);
-    if (!rows->kernel)
-        return evaluate_columns(rows, missing);
     for (int64_t first = 0; first < missing && status == KFE_OK; first += CHUNK_ROWS)
-        status = evaluate_tiles(rows, first, kfe_i_least(CHUNK_ROWS, missing - first));
+        status = evaluate_entries(rows, first, kfe_i_least(CHUNK_ROWS, missing - first));
     return status;
 }
 
