@@ -141,7 +141,12 @@ kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_ke
 {
     kfe_status status = KFE_OK;
     kfe_i_scaler distance = {0};
+    kfe_i_scaler *own = NULL;
 
+    if (!scalers) {
+        KFE_ALLOC_ZERO(ctx, own, data->view_count);
+        scalers = own;
+    }
     if (kfe_i_distance_is_file(how.distance)) {
         KFE_TRY(kfe_i_distance_read(ctx, how.distance, &train->views[0], &distance));
         KFE_TRY(check_distance(ctx, kernels, train, &distance.map));
@@ -161,6 +166,9 @@ kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_ke
             KFE_TRY(check_magnitude(ctx, &data->views[v], &scaled[v]));
     }
 cleanup:
+    for (int v = 0; own && v < data->view_count; v++)
+        kfe_i_scaler_free(&own[v]);
+    kfe_i_free(ctx, own);
     kfe_i_scaler_free(&distance);
     return status;
 }

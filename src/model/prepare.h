@@ -22,7 +22,7 @@ kfe_status kfe_i_log_auto_scaling(kfe_context *ctx, const kfe_i_kernel_list *ker
 /* Learns what to fill in for missing values and the scaling of each view on the rows of `train` and applies it to the rows of `data`:
  *   kernels          bound to the views: they decide where `auto` may scale
  *   how              the scaling, and a learned distance from a file, which is for one view of numbers and becomes the map of its scaler
- *   scalers[views]   what was learned; free each also after a failure
+ *   scalers[views]   what was learned; free each also after a failure; NULL: not wanted, without singles kept
  *   scaled[views]    zeroed before; borrowed from `data` where nothing is scaled
  * Strings are not scaled. Data in single precision becomes double unless `how` keeps it. */
 kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_kernel_list *kernels,

@@ -269,20 +269,15 @@ static kfe_status scale(kfe_i_group *group, kfe_i_scaling how, const kfe_i_kerne
                         kfe_data *data, kfe_i_table **out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_scaler *scalers = NULL;
 
     KFE_ALLOC_ZERO(group->ctx, *out, data->view_count);
-    KFE_ALLOC_ZERO(group->ctx, scalers, data->view_count);
-    KFE_TRY(kfe_i_scale_views(group->ctx, how, kernels, group->train, data, scalers, *out));
+    KFE_TRY(kfe_i_scale_views(group->ctx, how, kernels, group->train, data, NULL, *out));
     for (int v = 0; data != group->train && v < data->view_count; v++)
         if (!(*out)[v].owned) {
             (*out)[v] = data->views[v].table;
             memset(&data->views[v].table, 0, sizeof data->views[v].table);
         }
 cleanup:
-    for (int v = 0; scalers && v < data->view_count; v++)
-        kfe_i_scaler_free(&scalers[v]);
-    kfe_i_free(group->ctx, scalers);
     return status;
 }
 

@@ -42,22 +42,6 @@ static kfe_status name_kernel(kfe_context *ctx, const kfe_i_kernel *kernel, char
     return kfe_i_text_take(&text, out);
 }
 
-/* The views scaled as a fit with these kernels would scale them. */
-static kfe_status scale_views(kfe_context *ctx, const kfe_data *data, kfe_i_scaling how,
-                              const kfe_i_kernel_list *kernels, kfe_i_table *out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_scaler *scalers = NULL;
-
-    KFE_ALLOC_ZERO(ctx, scalers, data->view_count);
-    KFE_TRY(kfe_i_scale_views(ctx, how, kernels, data, data, scalers, out));
-cleanup:
-    for (int v = 0; scalers && v < data->view_count; v++)
-        kfe_i_scaler_free(&scalers[v]);
-    kfe_i_free(ctx, scalers);
-    return status;
-}
-
 static kfe_status open_gram(kfe_context *ctx, const kfe_data *data, const kfe_i_fit_settings *settings,
                             const kfe_i_kernel_list *kernels, const kfe_i_table *views, kfe_i_gram **out)
 {
@@ -81,6 +65,7 @@ static kfe_status measure_kernel(kfe_context *ctx, const kfe_data *data, const k
                                  const char *kernel, kfe_i_measured *moments, char **name)
 {
     kfe_status status = KFE_OK;
+    const kfe_i_scaling how = {.kind = settings->scale, .distance = settings->distance};
     kfe_i_kernel_list list;
     kfe_i_kernel parsed = {0};
     kfe_i_table *views = NULL;
@@ -91,8 +76,7 @@ static kfe_status measure_kernel(kfe_context *ctx, const kfe_data *data, const k
     KFE_TRY(parse_kernel(ctx, kernel, &parsed));
     KFE_TRY(kfe_i_kernel_list_add(&list, &parsed));
     KFE_TRY(kfe_i_kernel_list_bind(&list, data->view_count, data->views));
-    KFE_TRY(scale_views(ctx, data, (kfe_i_scaling){.kind = settings->scale, .distance = settings->distance},
-                        &list, views));
+    KFE_TRY(kfe_i_scale_views(ctx, how, &list, data, data, NULL, views)); /* as a fit would */
     for (int64_t m = 0; m < list.count; m++)
         KFE_TRY(kfe_i_kernel_prepare(ctx, &list.items[m], &views[list.items[m].view]));
     KFE_TRY(open_gram(ctx, data, settings, &list, views, &gram));

@@ -310,7 +310,6 @@ static kfe_status median_width(kfe_i_tune *tune, double *out)
     kfe_status status = KFE_OK;
     kfe_spec *spec = NULL;
     kfe_i_kernel_list kernels;
-    kfe_i_scaler scaler = {0};
     kfe_i_table scaled = {0};
     const kfe_i_param *row = NULL;
 
@@ -318,7 +317,7 @@ static kfe_status median_width(kfe_i_tune *tune, double *out)
     kfe_i_kernel_list_init(tune->ctx, &kernels);
     KFE_TRY(kfe_spec_parse(tune->ctx, "kpca", NULL, "rbf:gamma=median", &spec));
     KFE_TRY(kfe_i_spec_kernels(tune->ctx, spec, tune->data, &kernels));
-    KFE_TRY(kfe_i_scale_views(tune->ctx, kfe_i_spec_scaling(spec), &kernels, tune->data, tune->data, &scaler,
+    KFE_TRY(kfe_i_scale_views(tune->ctx, kfe_i_spec_scaling(spec), &kernels, tune->data, tune->data, NULL,
                               &scaled));
     status = kfe_i_resolve_kernels(tune->ctx, tune->data, &scaled, &kernels);
     row = kfe_i_param_find(&kernels.items[0].def->params, "gamma");
@@ -327,7 +326,6 @@ static kfe_status median_width(kfe_i_tune *tune, double *out)
     else if (kfe_i_is_failed_cell(status))
         status = KFE_OK;
 cleanup:
-    kfe_i_scaler_free(&scaler);
     kfe_i_table_free(&scaled);
     kfe_i_kernel_list_free(&kernels);
     kfe_spec_free(spec);
