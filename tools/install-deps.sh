@@ -17,7 +17,7 @@ if [[ ${1-} != --build ]]; then
         python3 python3-venv python3-numpy python3-scipy python3-sklearn python3-pandas python3-pytest python3-hypothesis
         python3-matplotlib python3-sphinx python3-myst-parser furo groff-base)
     optional+=(ccache=ccache mold=mold zstd=zstd bindgen=bindgen rustc=rustc chromium=chromium rsvg-convert=librsvg2-bin pandoc=pandoc mpirun=openmpi-bin ip=iproute2)
-    r_packages=(r-base-core r-cran-matrix r-cran-jsonlite r-cran-testthat r-cran-knitr r-cran-rmarkdown r-cran-recipes r-cran-caret)
+    r_packages=(r-base-core r-cran-matrix r-cran-jsonlite r-cran-testthat r-cran-knitr r-cran-rmarkdown r-cran-recipes r-cran-caret r-cran-pls)
 fi
 
 missing=()

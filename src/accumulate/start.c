@@ -114,6 +114,9 @@ kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec, int k
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "kernels that are your own functions, or a given matrix, cannot be used in fits from sums "
                  "over rows");
+    if (spec->fit.target_scale)
+        KFE_FAIL(ctx, KFE_EUNSUPPORTED,
+                 "sums over rows keep the targets as they are; leave out {target-scale}");
     if (spec->fit.calibration != KFE_CALIBRATION_NONE)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "calibration needs rows that the fit did not see; leave out {calibration}");
@@ -135,7 +138,8 @@ int kfe_spec_accumulates(const kfe_spec *spec)
            has_right_landmarks(spec) &&
            !(spec->method->points && kfe_i_spec_scale(spec) == KFE_SCALE_L2_ROWS) &&
            (!learner || (learner->fit_sums && !kfe_i_spec_learns_from_kernel(spec))) &&
-           spec->fit.calibration == KFE_CALIBRATION_NONE && !kfe_i_balances_classes(spec);
+           spec->fit.calibration == KFE_CALIBRATION_NONE && !spec->fit.target_scale &&
+           !kfe_i_balances_classes(spec);
 }
 
 /* ---- the map ---- */

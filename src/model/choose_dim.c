@@ -253,15 +253,23 @@ static kfe_status take_targets(choosing *c)
     kfe_status status = KFE_OK;
     const kfe_i_target *target = &c->train->target;
     int classes = target->task == KFE_TASK_CLASSES;
+    kfe_i_target standardised = *target;
 
+    if (kfe_i_spec_scales_target(c->spec, target)) {
+        standardised.values = NULL;
+        KFE_TRY(kfe_i_target_standardise(c->ctx, target, &standardised));
+    }
     c->targets = classes ? target->class_count : target->cols;
     KFE_TAKE_ZERO(&c->memory, c->y, target->rows * c->targets);
     for (int64_t i = 0; i < target->rows; i++)
         if (classes)
             c->y[i * c->targets + target->codes[i]] = 1;
         else
-            memcpy(c->y + i * c->targets, target->values + i * c->targets, (size_t)c->targets * sizeof *c->y);
+            memcpy(c->y + i * c->targets, standardised.values + i * c->targets,
+                   (size_t)c->targets * sizeof *c->y);
 cleanup:
+    if (standardised.values != target->values)
+        kfe_i_free(c->ctx, standardised.values);
     return status;
 }
 

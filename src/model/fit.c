@@ -268,6 +268,12 @@ static kfe_status take_predictor(kfe_i_fit *job)
 
     if (predictor->outputs == 0 || job->spec->learner)
         return KFE_OK;
+    if (job->standardised)
+        KFE_FAIL(
+            job->ctx, KFE_EUNSUPPORTED,
+            "{target-scale=standard} is for features that a learner predicts from, but %s predicts by itself; give "
+            "a {learner}, or leave it out",
+            job->spec->method->name);
     KFE_STRDUP(job->ctx, job->model->learner, job->spec->method->name);
     KFE_STRDUP(job->ctx, job->model->learner_params, "");
     job->model->predictor = *predictor;
@@ -287,12 +293,19 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
                                .kernels = &job->kernels,
                                .views = job->scaled,
                                .view_count = job->train->view_count};
+    kfe_i_target standardised = {0};
+    int scales = kfe_i_spec_scales_target(job->spec, &job->target);
     int distance = kfe_i_word_index(KFE_DISTANCE_WORDS, job->spec->fit.distance);
 
     job->gram = gram;
-    if (job->sums)
+    if (scales) {
+        KFE_TRY(kfe_i_target_standardise(job->ctx, &job->target, &standardised));
+        job->standardised = standardised.values;
+        source.target = &standardised;
+    }
+    if (job->sums && !scales)
         KFE_TRY(fit_from_sums(job, &done));
-    else if (!gram && kfe_i_spec_landmarks(job->spec).count > 0)
+    else if (!gram && !scales && kfe_i_spec_landmarks(job->spec).count > 0)
         KFE_TRY(kfe_i_fit_landmark_sums(job, &done));
     if (done)
         return KFE_OK;
@@ -461,6 +474,7 @@ void kfe_i_fit_free(kfe_i_fit *job)
     for (int v = 0; job->scaled && v < job->train->view_count; v++)
         kfe_i_table_free(&job->scaled[v]);
     kfe_i_free(job->ctx, job->scaled);
+    kfe_i_free(job->ctx, job->standardised);
     kfe_i_free(job->ctx, job->keys);
     kfe_i_free(job->ctx, job->dim_errors);
     kfe_spec_free(job->own_spec);

@@ -14,9 +14,10 @@ typedef struct kfe_i_fit {
     const kfe_data *train;
     int within; /* the values of `train` are known not to exceed KFE_LARGEST_VALUE in size */
     kfe_model *model;
-    kfe_i_target target; /* the target of `train`, with the keys of its rows; its arrays are borrowed */
-    kfe_i_row_key *keys; /* those, if `train` has none */
-    kfe_i_table *scaled; /* one per view */
+    kfe_i_target target;  /* the target of `train`, with the keys of its rows; its arrays are borrowed */
+    kfe_i_row_key *keys;  /* those, if `train` has none */
+    double *standardised; /* values of the target as the method sees them, with target-scale=standard */
+    kfe_i_table *scaled;  /* one per view */
     kfe_i_kernel_list kernels;
     const kfe_i_gram *gram;
     kfe_i_gram *own_gram;

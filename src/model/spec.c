@@ -40,6 +40,10 @@ static const kfe_i_param fit_rows[] = {
         kfe_i_fit_settings, calibration, "calibration", "none", KFE_CALIBRATION_WORDS,
         "learn probabilities of classes from the decision values of left-out examples, in five further "
         "fits: by sigmoids (platt) or by rising curves (isotonic)"),
+    KFE_CHOICE_OR(
+        kfe_i_fit_settings, target_scale, "target-scale", "none", "none|standard", KFE_SCALE_NAMED,
+        "how the method sees several real targets: as they are, or each divided by its standard deviation; "
+        "predictions are in the units of the data either way"),
     KFE_TEXT(kfe_i_fit_settings, class_weight, "class-weight", KFE_CLASS_WEIGHTS_NONE,
              "weights of the classes, by which the weights of their training examples are multiplied: none, "
              "balanced "
@@ -315,6 +319,11 @@ int kfe_i_spec_weighs_classes(const kfe_spec *spec)
 kfe_status kfe_i_spec_weigh_classes(kfe_context *ctx, const kfe_spec *spec, kfe_i_target *target)
 {
     return kfe_i_target_weigh_classes(ctx, spec->fit.class_weight, target);
+}
+
+int kfe_i_spec_scales_target(const kfe_spec *spec, const kfe_i_target *target)
+{
+    return spec->fit.target_scale && target->task == KFE_TASK_REAL;
 }
 
 int kfe_i_spec_scale(const kfe_spec *spec)

@@ -17,6 +17,7 @@ typedef struct kfe_i_fit_settings {
     int landmark_by;                        /* kfe_i_landmark_rule */
     char distance[KFE_PARAM_TEXT_SIZE];     /* one of KFE_DISTANCE_WORDS, or a file */
     int calibration;                        /* kfe_i_calibration_kind */
+    int target_scale;                       /* 0: none, 1: standard */
     char class_weight[KFE_PARAM_TEXT_SIZE]; /* data/target/class_weights.h */
 } kfe_i_fit_settings;
 
@@ -45,6 +46,8 @@ kfe_status kfe_i_spec_copy(kfe_context *ctx, const kfe_spec *spec, kfe_spec **ou
  * they leave views without one, the default. */
 kfe_status kfe_i_spec_kernels(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data,
                               kfe_i_kernel_list *out);
+/* Whether the method is to see real targets divided by their standard deviations. */
+int kfe_i_spec_scales_target(const kfe_spec *spec, const kfe_i_target *target);
 /* Whether the spec gives classes weights. */
 int kfe_i_spec_weighs_classes(const kfe_spec *spec);
 /* Multiplies the weights of training rows by those of their classes, as the spec says. Every fit does so once, before anything is

@@ -611,3 +611,15 @@ def test_ten_thousand_classes_are_no_burden(kfe):
     names = report["classes"]
     pairs = {(names[g], names[h]): count for g, h, count in report["pairs"]}
     assert pairs == {(label, found): 1 for (_, _, label), (_, _, found) in zip(wrong, rows[::200])}
+
+
+def test_the_scale_of_one_target_does_not_matter_to_pls(kfe):
+    """python/tests/test_target_scale.py has several targets. Sums over rows refuse the option."""
+    kfe.write("t.csv", "a,b,t\n" + "".join(f"{i % 7},{i * i % 11},{100 * (i % 7) + i * i % 11 + i % 3 + 0.5}\n" for i in range(40)))
+    found = []
+    for scale in ("none", "standard"):
+        fit = ("fit", "-q", "-m", "pls", "--dim", 1, "--learner", "ls", "--target-scale", scale, "t.csv", "-o", "m.kfe")
+        kfe.ok(*fit)
+        found.append([float(line) for line in kfe.ok("predict", "-q", "m.kfe", "t.csv").out.splitlines()[1:]])
+    assert found[0] == pytest.approx(found[1], rel=1e-10)
+    assert "leave out --target-scale" in kfe.refused(*fit, "--stream")

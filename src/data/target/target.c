@@ -148,6 +148,38 @@ cleanup:
     return status;
 }
 
+/* The weighted standard deviation of a column; 1 if it is constant. */
+static double spread_of(const kfe_i_target *target, int64_t column)
+{
+    double mass = kfe_i_target_mass(target, target->rows);
+    double mean = 0;
+    double squares = 0;
+
+    for (int64_t i = 0; i < target->rows; i++)
+        mean += kfe_i_weight_of(target, i) / mass * target->values[i * target->cols + column];
+    for (int64_t i = 0; i < target->rows; i++) {
+        double left = target->values[i * target->cols + column] - mean;
+        squares += kfe_i_weight_of(target, i) / mass * left * left;
+    }
+    return squares > 0 ? sqrt(squares) : 1;
+}
+
+kfe_status kfe_i_target_standardise(kfe_context *ctx, const kfe_i_target *target, kfe_i_target *out)
+{
+    kfe_status status = KFE_OK;
+
+    *out = *target;
+    out->values = NULL;
+    KFE_ALLOC(ctx, out->values, target->rows * target->cols);
+    for (int64_t j = 0; j < target->cols; j++) {
+        double spread = spread_of(target, j);
+        for (int64_t i = 0; i < target->rows; i++)
+            out->values[i * target->cols + j] = target->values[i * target->cols + j] / spread;
+    }
+cleanup:
+    return status;
+}
+
 void kfe_i_target_compact(kfe_i_target *target, int32_t *old_code)
 {
     int64_t kept = 0;

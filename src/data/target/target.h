@@ -41,6 +41,9 @@ kfe_status kfe_i_target_from_numbers(kfe_context *ctx, int64_t rows, const doubl
 /* A copy of the rows listed; index NULL: the first `count`. */
 kfe_status kfe_i_target_gather(kfe_context *ctx, const kfe_i_target *target, const int64_t *index,
                                int64_t count, kfe_i_target *out);
+/* A target whose real columns are divided by their standard deviations, unless they are constant; everything but out->values, which the
+ * caller frees, is borrowed. */
+kfe_status kfe_i_target_standardise(kfe_context *ctx, const kfe_i_target *target, kfe_i_target *out);
 /* Removes classes without members; old_code[class_count] receives the former number of each that stays. */
 void kfe_i_target_compact(kfe_i_target *target, int32_t *old_code);
 void kfe_i_target_free(kfe_i_target *target);

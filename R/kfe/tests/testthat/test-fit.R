@@ -183,3 +183,14 @@ test_that("scale takes TRUE and FALSE", {
     expect_equal(coef(kfe(mpg ~ ., mtcars, method = "pls", dim = 2, learner = "ls", scale = scale)),
                  coef(kfe(mpg ~ ., mtcars, method = "pls", dim = 2, learner = "ls", scale = if (scale) "standard" else "none")))
 })
+
+test_that("coefficients and errors of leave-one-out are those of pls", {
+  skip_if_not_installed("pls")
+  x <- as.matrix(mtcars[c("wt", "hp", "qsec", "drat")])
+  y <- as.matrix(mtcars[c("mpg", "disp")])
+  peer <- pls::plsr(y ~ x, ncomp = 2, scale = FALSE, validation = "LOO")
+  model <- kfe(x, y, method = "pls", dim = 2, learner = "ls", scale = FALSE)
+  expect_equal(unname(as.matrix(predict(model, x))), unname(drop(predict(peer, x, ncomp = 2))), tolerance = 1e-10)
+  found <- kfe_cv(x, y, method = "pls", dim = 2, learner = "ls", scale = FALSE, folds = nrow(x))
+  expect_equal(found$tables$targets$rmsecv, unname(pls::RMSEP(peer, "CV")$val[1, , 3]), tolerance = 1e-10)
+})
