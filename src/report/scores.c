@@ -260,35 +260,6 @@ static void put_permutations(kfe_i_result_table *table, const kfe_i_assessment *
     }
 }
 
-static void put_errors(kfe_i_result_table *table, const char *group, const kfe_i_pooled *pooled)
-{
-    kfe_i_put_real(table, group, "predictions", pooled->predictions);
-    kfe_i_put_real(table, group, "rmsecv", pooled->rmse);
-    kfe_i_put_real(table, group, "q2", pooled->r2);
-    kfe_i_put_real(table, group, "bias", pooled->bias);
-    kfe_i_put_real(table, group, "sep", pooled->sep);
-}
-
-/* Errors over all held-out predictions, and of several targets also of each. */
-static void put_pooled(kfe_i_result_table *table, const kfe_i_assessment *a)
-{
-    int64_t targets = a->held_out.cols;
-    kfe_i_pooled all = kfe_i_assessment_pooled(a, -1);
-
-    if (targets == 0)
-        return;
-    put_errors(table, "pooled", &all);
-    if (targets == 1)
-        return;
-    kfe_i_result_table *rows = kfe_i_result_add(table, NULL, "targets", 0);
-    for (int64_t j = 0; j < targets; j++) {
-        kfe_i_pooled one = kfe_i_assessment_pooled(a, j);
-        kfe_i_result_row(rows);
-        kfe_i_put_count(rows, NULL, "target", j + 1);
-        put_errors(rows, NULL, &one);
-    }
-}
-
 static kfe_status put_kernels(kfe_i_result_table *table, const kfe_i_assessment *a)
 {
     kfe_status status = KFE_OK;
@@ -315,7 +286,7 @@ kfe_status kfe_i_add_assessment(kfe_i_result_table *table, const kfe_i_assessmen
     kfe_i_put_text(table, NULL, "learner", spec->learner ? spec->learner->name : NULL);
     for (int64_t m = 0; m < a->metric_count; m++)
         kfe_i_add_estimate(table, "metrics", a->metrics[m]->name, kfe_i_assessment_estimate(a, m));
-    put_pooled(table, a);
+    kfe_i_add_pooled(table, a);
     kfe_i_result_table *splits = kfe_i_result_add(table, NULL, "splits", 0);
     for (int64_t s = 0; s < a->splits.count; s++)
         put_split(splits, a, s);
@@ -440,25 +411,6 @@ static void add_means(kfe_i_text *text, const assessed *a)
         kfe_i_put_meaning(text, estimate, count_own(a->splits, a->row));
         kfe_i_text_puts(text, "\n");
     }
-}
-
-/* Errors over all held-out rows at once; nothing for classes. */
-static void add_pooled(kfe_i_text *text, const assessed *a)
-{
-    const char *const names[] = {"q2", "bias", "sep"};
-    const char *const shown[] = {"Q2", "bias", "SEP"};
-    double rmsecv = kfe_i_result_at(a->table, "pooled/rmsecv", a->row);
-
-    if (isnan(rmsecv))
-        return;
-    kfe_i_text_printf(text, "over all %.15g held-out predictions: RMSECV %.4g",
-                      kfe_i_result_at(a->table, "pooled/predictions", a->row), rmsecv);
-    for (int k = 0; k < 3; k++) {
-        char path[32];
-        kfe_i_snprintf(path, sizeof path, "pooled/%s", names[k]);
-        kfe_i_text_printf(text, ", %s %.4g", shown[k], kfe_i_result_at(a->table, path, a->row));
-    }
-    kfe_i_text_puts(text, "\n");
 }
 
 /* Whether a setting is among the best ones, the only ones that a long list shows. */
@@ -620,7 +572,7 @@ kfe_status kfe_i_assessment_text(const kfe_result *result, kfe_i_text *text)
     } else {
         add_splits(text, &a, is_nested);
         add_means(text, &a);
-        add_pooled(text, &a);
+        kfe_i_put_pooled(text, a.table, a.row);
     }
     if (is_tuned) {
         add_failures(text, &a, tuning_splits);
