@@ -906,6 +906,10 @@ KFE_API kfe_status kfe_output_predictions(kfe_context *ctx, kfe_output *output, 
 KFE_API kfe_status kfe_output_probabilities(kfe_context *ctx, kfe_output *output, const kfe_model *model,
                                             const kfe_data *data, const kfe_matrix *predictions,
                                             const kfe_matrix *probabilities);
+/* Predictions with the numbers of kfe_diagnose for the same rows. */
+KFE_API kfe_status kfe_output_diagnostics(kfe_context *ctx, kfe_output *output, const kfe_model *model,
+                                          const kfe_data *data, const kfe_matrix *predictions,
+                                          const kfe_matrix *diagnostics);
 /* The predictions of kfe_predict_path: one column per number of features (and target). Class labels that are not numbers
  * are written as the number of the class, from 0. */
 KFE_API kfe_status kfe_output_path(kfe_context *ctx, kfe_output *output, const kfe_model *model,

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command `kfe predict`: writes the predictions of a model for new examples. */
+#include <stdlib.h>
+
 #include "command.h"
 #include "input.h"
+
+/* Each limit lets so many of the rows like the training data pass. */
+#define OUTLIER_LEVEL 0.99
 
 static kfe_status load(cli_session *session, kfe_model **model)
 {
@@ -16,10 +21,13 @@ static kfe_status load(cli_session *session, kfe_model **model)
         status = cli_fail(session, "the model predicts numbers, and scores are for classes; leave out "
                                    "--scores");
     else if (cli_is_set(arguments, "scores") + cli_is_set(arguments, "all-dims") +
-                 cli_is_set(arguments, "probabilities") >
+                 cli_is_set(arguments, "probabilities") + cli_is_set(arguments, "flag-outliers") >
              1)
         status =
-            cli_fail(session, "--scores, --probabilities and --all-dims write different tables: give one");
+            cli_fail(session, "--scores, --probabilities, --all-dims and --flag-outliers write different "
+                              "tables: give one");
+    else if (cli_value(arguments, "level") && !cli_is_set(arguments, "flag-outliers"))
+        status = cli_fail(session, "--level is the level of --flag-outliers; give both");
 cleanup:
     return status;
 }
@@ -53,6 +61,28 @@ cleanup:
     return status;
 }
 
+/* Writes the predictions with what says how far each row is from the training data. */
+static kfe_status answer_diagnostics(cli_session *session, const kfe_model *model, const kfe_data *rows,
+                                     kfe_output *output)
+{
+    const char *given = cli_value(&session->arguments, "level");
+    char *end = NULL;
+    double level = given ? strtod(given, &end) : OUTLIER_LEVEL;
+    kfe_matrix predictions = {0};
+    kfe_matrix diagnostics = {0};
+    kfe_status status = KFE_OK;
+
+    if (given && *end)
+        return cli_fail(session, "--level takes a number between 0 and 1, such as 0.99");
+    CLI_TRY(kfe_predict(session->ctx, model, rows, &predictions, NULL));
+    CLI_TRY(kfe_diagnose(session->ctx, model, rows, level, &diagnostics, NULL));
+    CLI_TRY(kfe_output_diagnostics(session->ctx, output, model, rows, &predictions, &diagnostics));
+cleanup:
+    kfe_matrix_free(&predictions);
+    kfe_matrix_free(&diagnostics);
+    return status;
+}
+
 static kfe_status answer(cli_session *session, const kfe_model *model, const kfe_data *rows,
                          kfe_output *output)
 {
@@ -80,6 +110,7 @@ static kfe_status run(cli_session *session)
     CLI_TRY(load(session, &model));
     CLI_TRY(cli_answer(session, model, output,
                        cli_is_set(&session->arguments, "all-dims")        ? answer_path
+                       : cli_is_set(&session->arguments, "flag-outliers") ? answer_diagnostics
                        : cli_is_set(&session->arguments, "probabilities") ? answer_probabilities
                                                                           : answer));
 cleanup:
@@ -99,19 +130,28 @@ static const cli_flag flags[] = {
     CLI_SWITCH("all-dims",
                "predict with the first 1, 2, ... features and write one column for each number of features; "
                "for models of --learner ls whose features do not change with their number, such as pls"),
+    CLI_SWITCH(
+        "flag-outliers",
+        "also write how far each row is from the training data, and 1 in the column outlier if its T² or "
+        "its Q residual is above the limit; see 'kfe explain --parts diagnostics'"),
+    CLI_TEXT(
+        "level", 0, "L",
+        "level of those limits: the share of rows like the training data that stays below each of both. 0.99 "
+        "unless given"),
     CLI_VIEW,
     CLI_FLAGS_END};
 
 const cli_command cli_command_predict = {
     .name = "predict",
     .summary = "predict the labels or values of new data",
-    .operands = "MODEL DATA... [-o PREDICTIONS] [--scores | --probabilities | --all-dims]",
+    .operands = "MODEL DATA... [-o PREDICTIONS] [--scores | --probabilities | --all-dims | --flag-outliers]",
     .description = "Predicts the class or value of every example in DATA and writes one row for each. The "
                    "model must have been fitted with --learner, or by a method that predicts by itself ('kfe "
                    "methods NAME' says so). DATA must have the columns that the model was fitted on; a label "
                    "column is optional and ignored. " CLI_IN_PARTS,
     .examples = "  kfe fit -m koc -k rbf:gamma=0.2 --learner knn train.csv -o model.kfe\n"
                 "  kfe predict model.kfe new.csv -o labels.csv\n"
+                "  kfe predict model.kfe new.csv --flag-outliers -o checked.csv\n"
                 "  tail -f measured.csv | kfe predict model.kfe -\n",
     .flags = flags,
     .uses = CLI_USES_READING | CLI_SHOWS_NOTICES,

@@ -221,6 +221,11 @@ class Explaining:
         """Explained over unexplained variance of each column, (n_features_in, n_targets)."""
         return self._by_class(self._linear_table("selectivity-ratio").T).T
 
+    @property
+    def smc_(self) -> np.ndarray:
+        """Significance multivariate correlation: F of each column, (n_features_in, n_targets)."""
+        return self._by_class(self._linear_table("smc").T).T
+
     def inverse_transform(self, Z):
         """Rows from features, in the units of the data.
 

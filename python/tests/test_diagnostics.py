@@ -54,3 +54,14 @@ def test_models_without_features_say_so():
     x, y = problem()
     with pytest.raises(kfe.UnsupportedError, match="fit it with a learner"):
         kfe.KPCA(dim=2).fit(x).outliers(x)
+
+
+def test_smc_is_the_f_of_the_formula():
+    x, y = problem()
+    model = kfe.PLSRegressor(dim=2, learner="ls", scale="none").fit(x, y)
+    n = len(x)
+    for k in range(2):
+        b = model.coef_[k]
+        along = np.outer((x - x.mean(0)) @ b, b) / (b @ b)
+        rest = x - x.mean(0) - along
+        np.testing.assert_allclose(model.smc_[:, k], (along ** 2).sum(0) / ((rest ** 2).sum(0) / (n - 2)), rtol=1e-8)

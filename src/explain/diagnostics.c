@@ -22,14 +22,10 @@
 #include "core/distribution.h"
 #include "core/memory.h"
 #include "model/arrange.h"
-#include "model/diagnose.h"
 #include "model/linear.h"
 
 /* Residuals below this share of the variance of the columns are rounding. */
 #define ROUNDING 1e-13
-
-const char *const kfe_i_diagnostic_names[KFE_DIAGNOSTICS] = {"t2",       "q",     "leverage",
-                                                             "distance", "dmodx", "outlier"};
 
 const char *kfe_i_not_diagnosed(const kfe_model *model)
 {

@@ -3,7 +3,7 @@
 #ifndef KFE_EXPLAIN_DIAGNOSTICS_H
 #define KFE_EXPLAIN_DIAGNOSTICS_H
 
-#include "model/model.h"
+#include "model/diagnose.h"
 
 /* What a share `level` of rows like the training data stays below; NaN: not defined. */
 typedef struct kfe_i_row_limits {
@@ -15,9 +15,6 @@ typedef struct kfe_i_row_limits {
     double t2_mean, t2_degrees; /* of that χ² */
     double q_mean, q_degrees;   /* of the χ² of Q */
 } kfe_i_row_limits;
-
-/* "t2", "q", … */
-extern const char *const kfe_i_diagnostic_names[KFE_DIAGNOSTICS];
 
 /* Why the model cannot measure rows; NULL: it can. */
 const char *kfe_i_not_diagnosed(const kfe_model *model);

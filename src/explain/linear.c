@@ -10,10 +10,12 @@
  *     x-variance          the share of ‖X‖² that feature a explains beyond the features before it; y-variance: of ‖Y‖²
  *     vip                 sqrt(d · Σ_a s_a w_ja² / Σ_a s_a), s_a the part of ‖Y‖² that feature a explains
  *     selectivity-ratio   of column j for one target: e/(‖x_j‖² − e), e = (x_jᵀŷ)²/‖ŷ‖² and ŷ = TQᵀ
+ *     smc                 significance multivariate correlation of column j for one target: F of x_j = ŷb_j/‖b‖² + rest, with b the
+ *                         coefficients on scaled columns, 1 and n − 2 degrees of freedom (Tran et al. 2014)
  *     coefficients        outputs(x) = coefficientsᵀx + intercept for raw x: scaling and centring are undone
  *
  * For the orthogonal features of pls these are the attributes of scikit-learn's PLSRegression.
- * Wold, Sjöström & Eriksson (2001); Rajalahti et al. (2009). Time O(d·k²).
+ * Wold, Sjöström & Eriksson (2001); Rajalahti et al. (2009); Tran et al. (2014). Time O(d·k²).
  */
 #include "model/linear.h"
 
@@ -278,8 +280,51 @@ cleanup:
     return status;
 }
 
-static kfe_status explain_targets(kfe_i_explaining *job, const double *weights, const double *factor,
-                                  int shares)
+/* F of every column for target t; b: coefficients on scaled columns. */
+static void fill_smc(const kfe_i_moments *m, const double *q, const double *b, int64_t t, double *out)
+{
+    double length = cblas_ddot((blasint)m->cols, b, 1, b, 1);
+    double size = 0;
+
+    for (int64_t a = 0; a < m->dim; a++)
+        size += q[a] * cblas_ddot((blasint)m->dim, m->products + a * m->dim, 1, q, 1);
+    for (int64_t j = 0; j < m->cols; j++) {
+        double slope = length > 0 ? b[j] / length : 0;
+        double explained = slope * slope * size;
+        double part = cblas_ddot((blasint)m->dim, m->cross + j * m->dim, 1, q, 1);
+        double rest = m->column_squares[j] - 2 * slope * part + explained;
+        double degrees = m->spread[KFE_SPREAD_MASS] - 2;
+        out[j * m->targets + t] = explained <= 0 ? 0
+                                  : rest > 0     ? explained / rest * degrees
+                                                 : (double)INFINITY;
+    }
+}
+
+static kfe_status explain_smc(kfe_i_explaining *job, const double *rotations, const double *y_loadings)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_moments *m = &job->model->moments;
+    double *values = NULL;
+    double *b = NULL;
+
+    if (!m->spread) /* an older model, which does not know the number of rows */
+        return KFE_OK;
+    KFE_ALLOC(job->ctx, b, m->cols);
+    KFE_TRY(kfe_i_explain_table(
+        job, "smc", "F of each column against its part along the regression (1 and n − 2 degrees of freedom)",
+        KFE_BY_COLUMN, KFE_BY_TARGET, &values));
+    for (int64_t t = 0; t < m->targets; t++) {
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)m->cols, (blasint)m->dim, 1, rotations,
+                    (blasint)m->dim, y_loadings + t * m->dim, 1, 0, b, 1);
+        fill_smc(m, y_loadings + t * m->dim, b, t, values);
+    }
+cleanup:
+    kfe_i_free(job->ctx, b);
+    return status;
+}
+
+static kfe_status explain_targets(kfe_i_explaining *job, const double *rotations, const double *weights,
+                                  const double *factor, int shares)
 {
     kfe_status status = KFE_OK;
     const kfe_i_moments *m = &job->model->moments;
@@ -300,13 +345,14 @@ static kfe_status explain_targets(kfe_i_explaining *job, const double *weights, 
     fill_shares(m->dim, squares, sum_of(m->targets, m->target_squares), values);
     KFE_TRY(explain_vip(job, weights, squares));
     KFE_TRY(explain_selectivity(job, loadings, KFE_BY_TARGET));
+    KFE_TRY(explain_smc(job, rotations, loadings));
     KFE_TRY(kfe_i_explain_y_scores(job, loadings));
 cleanup:
     kfe_i_free(job->ctx, squares);
     return status;
 }
 
-static kfe_status explain_moments(kfe_i_explaining *job, const double *weights)
+static kfe_status explain_moments(kfe_i_explaining *job, const double *rotations, const double *weights)
 {
     static const char *const words[] = {"share", "cumulative"};
     kfe_status status = KFE_OK;
@@ -317,7 +363,7 @@ static kfe_status explain_moments(kfe_i_explaining *job, const double *weights)
     KFE_TRY(kfe_i_explain_axis(job, "value", 2, words, &shares));
     KFE_TRY(explain_columns(job, factor, shares));
     if (job->model->moments.targets > 0)
-        KFE_TRY(explain_targets(job, weights, factor, shares));
+        KFE_TRY(explain_targets(job, rotations, weights, factor, shares));
 cleanup:
     kfe_i_free(job->ctx, factor);
     return status;
@@ -355,7 +401,7 @@ kfe_status kfe_i_explain_linear(kfe_i_explaining *job)
     KFE_TRY(kfe_i_linear_features(job->ctx, job->model, &rotations));
     KFE_TRY(explain_weights(job, &rotations, &weights));
     if (job->model->moments.cols > 0)
-        KFE_TRY(explain_moments(job, weights));
+        KFE_TRY(explain_moments(job, rotations.weights, weights));
     else
         kfe_i_log(
             job->ctx, KFE_LOG_WARNING,

@@ -19,7 +19,6 @@
 #include "data/rows/fingerprint.h"
 #include "explain/diagnostics.h"
 #include "explain/explain.h"
-#include "model/diagnose.h"
 #include "model/linear.h"
 
 /* ---- limits ---- */

@@ -6,6 +6,9 @@
 #include "method/shared/spread.h"
 #include "model/model.h"
 
+/* "t2", "q", … */
+extern const char *const kfe_i_diagnostic_names[KFE_DIAGNOSTICS];
+
 /* One number per row, or NULL: not wanted. */
 typedef struct kfe_i_row_distances {
     double *t2;        /* Hotelling's T² */

@@ -6,7 +6,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "data/write/writer.h"
-#include "model/model.h"
+#include "model/diagnose.h"
 
 static kfe_status check_shapes(kfe_context *ctx, const kfe_model *model, const kfe_matrix *predictions,
                                const kfe_matrix *scores)
@@ -190,6 +190,32 @@ kfe_status kfe_output_probabilities(kfe_context *ctx, kfe_output *output, const 
         KFE_FAIL(ctx, KFE_EINVAL, "probabilities of these predictions have %lld rows and %lld columns",
                  (long long)predictions->rows, (long long)model->predictor.classes);
     KFE_TRY(put_predictions(ctx, output, model, data, predictions, probabilities, name_probability));
+cleanup:
+    return status;
+}
+
+static kfe_status name_diagnostic(kfe_context *ctx, const kfe_model *model, int64_t index, char **out)
+{
+    kfe_status status = KFE_OK;
+
+    (void)model;
+    KFE_STRDUP(ctx, *out, kfe_i_diagnostic_names[index]);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_output_diagnostics(kfe_context *ctx, kfe_output *output, const kfe_model *model,
+                                  const kfe_data *data, const kfe_matrix *predictions,
+                                  const kfe_matrix *diagnostics)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_TRY(kfe_i_output_check(ctx, output));
+    KFE_TRY(check_shapes(ctx, model, predictions, NULL));
+    if (diagnostics->rows != predictions->rows || diagnostics->cols != KFE_DIAGNOSTICS)
+        KFE_FAIL(ctx, KFE_EINVAL, "diagnostics of these predictions have %lld rows and %lld columns",
+                 (long long)diagnostics->rows, (long long)diagnostics->cols);
+    KFE_TRY(put_predictions(ctx, output, model, data, predictions, diagnostics, name_diagnostic));
 cleanup:
     return status;
 }

@@ -202,3 +202,26 @@ def test_models_that_cannot(kfe):
     kfe.ok("fit", "-q", "-m", "kpls", "--dim", 2, "--learner", "ls", "--label", "y", "train.csv", "-o", "m.kfe")
     done = kfe.ok("explain", "m.kfe", "train.csv", "--parts", "diagnostics")
     assert "no residuals of columns (q, dmodx, distance): its kernel is not linear" in done.err and "t2" in done.out
+
+
+def test_predictions_with_flags(kfe):
+    x, y = problem()
+    fit(kfe, "pls", write(kfe, "train.csv", x, y))
+    x[3] += 40
+    write(kfe, "new.csv", x, y)
+    kfe.ok("predict", "-q", "m.kfe", "new.csv", "--flag-outliers", "-o", "flags.csv")
+    kfe.ok("predict", "-q", "m.kfe", "new.csv", "-o", "plain.csv")
+    header, *rows = [line.split(",") for line in kfe.path("flags.csv").read_text().splitlines()]
+    assert header == ["value", "t2", "q", "leverage", "distance", "dmodx", "outlier"]
+    assert [row[0] for row in rows] == kfe.path("plain.csv").read_text().splitlines()[1:]
+    found = tables(kfe, "new.csv", "--level", 0.99)["diagnostics"][0]
+    np.testing.assert_allclose(np.array(rows, float)[:, 1:], found, rtol=1e-12)
+    assert rows[3][-1] == "1" and 1 <= sum(row[-1] == "1" for row in rows) < 5
+    loose = kfe.ok("predict", "-q", "m.kfe", "new.csv", "--flag-outliers", "--level", 0.5).out.splitlines()
+    assert sum(line.endswith(",1") for line in loose) > 10
+    kfe.refused("predict", "m.kfe", "new.csv", "--flag-outliers", "--level", "1.5", says="between 0 and 1")
+    kfe.refused("predict", "m.kfe", "new.csv", "--flag-outliers", "--level", "x", says="between 0 and 1")
+    kfe.refused("predict", "m.kfe", "new.csv", "--level", "0.9", says="--flag-outliers")
+    kfe.ok("fit", "-q", "-m", "kpls", "--dim", 2, "--learner", "ls", "--label", "y", "train.csv", "-o", "m.kfe")
+    line = kfe.ok("predict", "-q", "m.kfe", "new.csv", "--flag-outliers").out.splitlines()[1]
+    assert line.split(",")[2] in ("", "nan")

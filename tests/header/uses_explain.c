@@ -83,6 +83,8 @@ static kfe_status use_diagnostics(kfe_context *ctx, const kfe_model *model, cons
 {
     kfe_status status = KFE_OK;
     kfe_matrix rows = {0};
+    kfe_matrix predictions = {0};
+    kfe_output *output = NULL;
     kfe_result *explanation = NULL;
     double limits[KFE_DIAGNOSTICS];
 
@@ -90,10 +92,16 @@ static kfe_status use_diagnostics(kfe_context *ctx, const kfe_model *model, cons
     assert_int_equal(rows.rows, kfe_data_rows(data));
     assert_int_equal(rows.cols, KFE_DIAGNOSTICS);
     assert_true(rows.values[KFE_DIAGNOSTIC_T2] > 0 && limits[KFE_DIAGNOSTIC_T2] > 0);
+    TRY(kfe_predict(ctx, model, data, &predictions, NULL));
+    TRY(kfe_output_open(ctx, predictions_path, &output));
+    TRY(CALL(kfe_output_diagnostics)(ctx, output, model, data, &predictions, &rows));
+    TRY(kfe_output_commit(ctx, output));
     TRY(kfe_explain(ctx, model, data, "examples=yes,parts=diagnostics", &explanation));
     assert_int_equal(kfe_result_find(explanation, "diagnostics")->cols, KFE_DIAGNOSTICS + 1);
 cleanup:
+    kfe_output_free(output);
     kfe_result_free(explanation);
+    kfe_matrix_free(&predictions);
     kfe_matrix_free(&rows);
     return status;
 }
