@@ -217,6 +217,18 @@ class RotationsDisplay(_OfEstimator):
     kind = "rotations"
 
 
+class OutliersDisplay(_OfEstimator):
+    """Hotelling's T² against Q residuals of examples, with limits."""
+
+    kind = "outliers"
+
+
+class ContributionsDisplay(_OfEstimator):
+    """What each column adds to T² and Q of the most distant example."""
+
+    kind = "contributions"
+
+
 class CoefficientsDisplay(_OfEstimator):
     """Coefficients of a linear model by column, in the units of the data."""
 
@@ -583,6 +595,16 @@ def loading_weights(estimator, *, ax=None):
 def rotations(estimator, *, ax=None):
     """Plot the rotations R of a linear method by column, with T = XR."""
     return RotationsDisplay.from_estimator(estimator, ax=ax)
+
+
+def outliers(estimator, X, y=None, *, train=None, ax=None):
+    """Plot Hotelling's T² against Q residuals: how far examples are from the training data of a linear method, with limits."""
+    return OutliersDisplay.from_estimator(estimator, X, y, train=train, ax=ax)
+
+
+def contributions(estimator, X, *, ax=None):
+    """Plot which columns make the most distant example distant; the plot has two panels."""
+    return ContributionsDisplay.from_estimator(estimator, X, ax=ax)
 
 
 def coefficients(estimator, *, ax=None):

@@ -225,3 +225,34 @@ def test_predictions_with_flags(kfe):
     kfe.ok("fit", "-q", "-m", "kpls", "--dim", 2, "--learner", "ls", "--label", "y", "train.csv", "-o", "m.kfe")
     line = kfe.ok("predict", "-q", "m.kfe", "new.csv", "--flag-outliers").out.splitlines()[1]
     assert line.split(",")[2] in ("", "nan")
+
+
+def test_figures_have_the_numbers(kfe):
+    x, y = problem(rows=52)
+    fit(kfe, "pls", write(kfe, "train.csv", x[:40], y[:40]))
+    x[44, 2] += 9
+    write(kfe, "new.csv", x[40:], y[40:])
+    found = tables(kfe, "new.csv")
+    kfe.ok("plot", "outliers", "m.kfe", "new.csv", "--label", "y", "-o", "o.json")
+    figure = json.loads(kfe.path("o.json").read_text())
+    columns_of = {column["name"]: column for column in figure["columns"]}
+    row = np.array(columns_of["row"]["numbers"][:12], int) - 1
+    assert sorted(row) == list(range(12)) and figure["rows"] == 16
+    diagnostics = columns(found)
+    np.testing.assert_allclose(columns_of["T²"]["numbers"][:12], diagnostics["t2"][row], rtol=1e-3)
+    np.testing.assert_allclose(columns_of["Q"]["numbers"][:12], diagnostics["q"][row], rtol=1e-3)
+    t2_limit, q_limit = limits(found)["t2"], limits(found)["q"]
+    np.testing.assert_allclose(columns_of["T²"]["numbers"][12:14], t2_limit, rtol=1e-3)
+    np.testing.assert_allclose(columns_of["Q"]["numbers"][14:], q_limit, rtol=1e-3)
+    assert f"{int(diagnostics['outlier'].sum())} of 12 are above one. The most distant: 5" in figure["caption"]
+    kfe.ok("plot", "contributions", "m.kfe", "new.csv", "--label", "y", "-o", "c.json")
+    figure = json.loads(kfe.path("c.json").read_text())
+    assert "row 5:" in figure["caption"] and figure["columns"][0]["words"][2] == "a3"
+    t2, q = found["t2-contributions"][0][4], found["q-contributions"][0][4]
+    np.testing.assert_allclose(figure["columns"][1]["numbers"], t2 / t2.sum(), rtol=1e-3, atol=1e-6)
+    np.testing.assert_allclose(figure["columns"][2]["numbers"], q / abs(q).sum(), rtol=1e-3, atol=1e-6)
+    for name in ("outliers", "contributions"):
+        kfe.ok("plot", name, "m.kfe", "new.csv", "--label", "y", "--train", "train.csv", "-o", f"{name}.svg")
+        kfe.ok("plot", name, "m.kfe", "new.csv", "--label", "y", "-o", f"{name}.csv")
+    kfe.ok("fit", "-q", "-m", "kpls", "--dim", 2, "--learner", "ls", "--label", "y", "train.csv", "-o", "k.kfe")
+    kfe.refused("plot", "outliers", "k.kfe", "new.csv", "--label", "y", "-o", "k.svg", says="linear model")

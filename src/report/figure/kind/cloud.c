@@ -246,7 +246,7 @@ kfe_status kfe_i_cloud_begin(kfe_context *ctx, const kfe_i_source *source, int64
 
     *out = (kfe_i_cloud){.ctx = ctx, .source = source};
     KFE_TRY(collect(out, most));
-    figure->rows = out->count;
+    figure->rows += out->count;
     KFE_TRY(add_rows(out, figure));
     KFE_TRY(add_sets(out, figure));
     KFE_TRY(add_classes(out, figure));

@@ -30,7 +30,7 @@ typedef struct kfe_i_cloud {
     int first_feature, feature_count;
 } kfe_i_cloud;
 
-/* At most `most` examples of all sets. Free also after a failure. */
+/* At most `most` examples of all sets; rows that the figure has before come after them, for lines. Free also after a failure. */
 kfe_status kfe_i_cloud_begin(kfe_context *ctx, const kfe_i_source *source, int64_t most, kfe_i_figure *figure,
                              kfe_i_cloud *out);
 void kfe_i_cloud_free(kfe_i_cloud *points);

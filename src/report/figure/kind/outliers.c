@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The figure `outliers`: Hotelling's T² and Q residuals of examples, with their limits. */
+#include <math.h>
+
+#include "core/memory.h"
+#include "explain/diagnostics.h"
+#include "report/figure/kind/cloud.h"
+
+/* The level of the limits. */
+#define LEVEL 0.95
+
+enum { LINE_ROWS = 4, MOST_NAMED = 12 };
+
+/* Examples by both distances. The table ends with the ends of the two lines. */
+typedef struct distances {
+    kfe_i_cloud points;
+    kfe_matrix train, test;
+    double limits[KFE_DIAGNOSTICS];
+    double *t2, *q; /* columns of the table */
+    int t2_column, q_column;
+    int64_t above;
+} distances;
+
+static kfe_status measure_set(kfe_context *ctx, const kfe_i_source *source, const kfe_i_set *set,
+                              double *limits, kfe_matrix *out)
+{
+    if (!set->data)
+        return KFE_OK;
+    return kfe_diagnose(ctx, source->model, set->gathered ? set->gathered : set->data, LEVEL, out, limits);
+}
+
+static const double *row_of(const distances *d, int64_t i)
+{
+    const kfe_i_cloud_point *point = &d->points.items[i];
+    const kfe_matrix *values = point->set == &d->points.source->test ? &d->test : &d->train;
+
+    return values->values + point->row * values->stride;
+}
+
+/* The lines have no other columns. */
+static void clear_lines(kfe_i_figure *figure, int64_t first)
+{
+    for (int64_t c = 0; c < figure->column_count; c++)
+        for (int64_t i = first; i < figure->rows; i++)
+            if (figure->columns[c].numbers)
+                figure->columns[c].numbers[i] = (double)NAN;
+            else
+                figure->columns[c].codes[i] = -1;
+}
+
+static void fill_lines(distances *d, int64_t first)
+{
+    double high_t2 = d->limits[KFE_DIAGNOSTIC_T2];
+    double high_q = d->limits[KFE_DIAGNOSTIC_Q];
+
+    for (int64_t i = 0; i < first; i++) {
+        high_t2 = fmax(high_t2, d->t2[i]);
+        high_q = fmax(high_q, d->q[i]);
+    }
+    d->t2[first] = d->t2[first + 1] = d->limits[KFE_DIAGNOSTIC_T2];
+    d->q[first] = d->t2[first + 2] = 0;
+    d->q[first + 1] = high_q;
+    d->t2[first + 3] = high_t2;
+    d->q[first + 2] = d->q[first + 3] = d->limits[KFE_DIAGNOSTIC_Q];
+}
+
+static kfe_status fill(distances *d, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+
+    clear_lines(out, d->points.count);
+    KFE_TRY(kfe_i_figure_numbers(out, "T²", &d->t2_column, &d->t2));
+    KFE_TRY(kfe_i_figure_numbers(out, "Q", &d->q_column, &d->q));
+    for (int64_t i = 0; i < d->points.count; i++) {
+        const double *row = row_of(d, i);
+        d->t2[i] = row[KFE_DIAGNOSTIC_T2];
+        d->q[i] = row[KFE_DIAGNOSTIC_Q];
+        d->above += row[KFE_DIAGNOSTIC_OUTLIER] > 0;
+    }
+    fill_lines(d, d->points.count);
+cleanup:
+    return status;
+}
+
+static kfe_status add_limit(const distances *d, kfe_i_figure *out, const char *name, int64_t first)
+{
+    return kfe_i_figure_series(out, name,
+                               (kfe_i_series){.mark = KFE_MARK_LINE,
+                                              .flags = KFE_SERIES_DASHED | KFE_SERIES_GREY,
+                                              .first = first,
+                                              .count = 2,
+                                              .x = d->t2_column,
+                                              .y = d->q_column});
+}
+
+/* The most distant of the rows above a limit, by their share of it. */
+static void name_rows(const distances *d, kfe_i_figure *out)
+{
+    const kfe_i_column *label = &out->columns[d->points.label - 1];
+    int64_t named = 0;
+
+    for (double last = INFINITY; named < MOST_NAMED && named < d->above; named++) {
+        int64_t best = -1;
+        double best_size = 0;
+        for (int64_t i = 0; i < d->points.count; i++) {
+            double size =
+                fmax(d->t2[i] / d->limits[KFE_DIAGNOSTIC_T2], d->q[i] / d->limits[KFE_DIAGNOSTIC_Q]);
+            if (size > best_size && size < last) {
+                best = i;
+                best_size = size;
+            }
+        }
+        if (best < 0)
+            break;
+        last = best_size;
+        kfe_i_text_puts(&out->caption, named ? ", " : " The most distant: ");
+        if (label->numbers)
+            kfe_i_text_printf(&out->caption, "%.0f", label->numbers[best]);
+        else
+            kfe_i_text_add_shown(&out->caption, label->words[label->codes[best]]);
+    }
+    kfe_i_text_puts(&out->caption, named ? "." : "");
+}
+
+static void write_caption(const distances *d, kfe_i_figure *out)
+{
+    kfe_i_text_printf(
+        &out->caption,
+        "Hotelling's T², the distance from the centre of the training data within the features, and Q, the "
+        "squared residual off the features. A share of 0.95 of examples like the training data is below "
+        "each dashed limit; %lld of %lld are above one.",
+        (long long)d->above, (long long)d->points.count);
+    name_rows(d, out);
+    kfe_i_cloud_caption(&d->points, out);
+}
+
+static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    distances d = {0};
+
+    if (!source->model || (!source->train.data && !source->test.data) || kfe_i_not_diagnosed(source->model) ||
+        kfe_i_no_residuals(source->model))
+        return KFE_OK;
+    KFE_TRY(measure_set(ctx, source, &source->train, d.limits, &d.train));
+    KFE_TRY(measure_set(ctx, source, &source->test, d.limits, &d.test));
+    if (isnan(d.limits[KFE_DIAGNOSTIC_T2]) || isnan(d.limits[KFE_DIAGNOSTIC_Q]))
+        goto cleanup;
+    out->rows = LINE_ROWS;
+    KFE_TRY(kfe_i_cloud_begin(ctx, source, KFE_FIGURE_POINTS, out, &d.points));
+    KFE_TRY(fill(&d, out));
+    KFE_TRY(kfe_i_figure_panel(out, NULL, "Hotelling's T²", "Q residual"));
+    KFE_TRY(kfe_i_cloud_series(&d.points, out, 1, (kfe_i_series){.x = d.t2_column, .y = d.q_column}));
+    KFE_TRY(add_limit(&d, out, "95 % limits", d.points.count));
+    KFE_TRY(add_limit(&d, out, NULL, d.points.count + 2));
+    write_caption(&d, out);
+cleanup:
+    kfe_matrix_free(&d.train);
+    kfe_matrix_free(&d.test);
+    kfe_i_cloud_free(&d.points);
+    return status;
+}
+
+const kfe_i_figure_kind kfe_i_figure_outliers = {
+    .name = "outliers",
+    .title = "Distance from the training data",
+    .section = "Quality",
+    .summary = "Hotelling's T² against Q residuals, with limits",
+    .needs = "data and a linear model whose features do not explain all columns",
+    .draw = draw,
+};
