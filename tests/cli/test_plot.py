@@ -353,3 +353,13 @@ def test_png_needs_a_converter(kfe, hostile):
         pytest.skip("rsvg-convert is not installed")
     kfe.ok("plot", "scatter", "m.kfe", hostile, "-o", "s.png", env=dict(os.environ))
     assert kfe.path("s.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_axes_of_bars_end_where_the_data_ends(kfe):
+    """Two features with four series of bars: no tick beyond the features."""
+    kfe.write("line.csv", "".join(f"{i},{i * i % 7},{i * 3 % 11},{2 * i + 3 * (i * i % 7) + 0.5 * (i % 3)}\n" for i in range(40)))
+    kfe.ok("fit", "-q", "-m", "pls", "--dim", 2, "--learner", "ls", "--task", "regress", "line.csv", "-o", "m.kfe")
+    kfe.ok("plot", "variance", "m.kfe", "-o", "v.svg")
+    ticks = [float(e.text) for e in parse(kfe, "v.svg").iter() if e.tag.endswith("text") and e.get("text-anchor") == "middle"
+             and e.text and e.text.replace(".", "").replace("-", "").isdigit()]
+    assert ticks == [1, 2]

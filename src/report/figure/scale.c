@@ -47,14 +47,8 @@ static void widen_by_series(kfe_i_scale *scale, const kfe_i_figure *figure, cons
         widen(scale, value - half);
         widen(scale, value + half);
     }
-    if (series->mark != KFE_MARK_BARS)
-        return;
-    if (axis == 'y')
+    if (series->mark == KFE_MARK_BARS && axis == 'y')
         widen(scale, 0);
-    if (axis == 'x' && scale->low <= scale->high) { /* bars over numbers stand one apart */
-        scale->low -= 0.5;
-        scale->high += 0.5;
-    }
 }
 
 /* Leaves room around the data; a single value gets room of its own. */
@@ -83,7 +77,7 @@ kfe_i_scale kfe_i_scale_of(const kfe_i_figure *figure, int panel, char axis)
     for (int64_t s = 0; s < figure->series_count; s++) {
         if (figure->series[s].panel != panel)
             continue;
-        bars |= figure->series[s].mark == KFE_MARK_BARS && axis == 'y';
+        bars |= figure->series[s].mark == KFE_MARK_BARS;
         widen_by_series(&scale, figure, &figure->series[s], axis);
     }
     if (scale.words) {
@@ -92,7 +86,11 @@ kfe_i_scale kfe_i_scale_of(const kfe_i_figure *figure, int panel, char axis)
     } else if (a->has_range) {
         scale.low = a->log ? log10(a->low) : a->low;
         scale.high = a->log ? log10(a->high) : a->high;
-    } else if (bars && scale.low == 0) {
+    } else if (bars && axis == 'x' && scale.low <= scale.high) { /* bars over numbers stand one apart */
+        scale.low -= 0.5;
+        scale.high += 0.5;
+        scale.is_whole = 1;
+    } else if (bars && axis == 'y' && scale.low == 0) {
         scale.high = scale.high > 0 ? 1.05 * scale.high : 1;
     } else {
         add_margin(&scale, 0.04);
@@ -118,6 +116,8 @@ static void place_ticks(kfe_i_scale *scale, int count)
 
     if (scale->log && length < 1) /* less than a decade */
         step = nice_step(length, count);
+    if (scale->is_whole)
+        step = fmax(step, 1);
     double first = ceil(scale->low / step - 1e-9);
     scale->tick_count = 0;
     for (int k = 0; k < KFE_MOST_TICKS; k++) {

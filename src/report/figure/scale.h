@@ -10,6 +10,7 @@ enum { KFE_MOST_TICKS = 40 };
 typedef struct kfe_i_scale {
     double low, high; /* in values; logarithms of them if `log` */
     int log;
+    int is_whole;              /* ticks are whole numbers: bars over features */
     double begin, end;         /* positions of low and high on the page */
     const kfe_i_column *words; /* of a categorical axis; NULL: numbers */
     int tick_count;
