@@ -168,10 +168,16 @@ static int counts_class_weights(const job *task)
     return counts_weights(task) && has_classes(task);
 }
 
+/* The size of a leaf is a number of examples. */
+static int has_leaves(const job *task)
+{
+    return task->option && strncmp(task->option, "leaf-size", 9) == 0;
+}
+
 /* Calibrations count examples: Platt's targets are those of a sample of this size. */
 static int ignores_counts(const job *task)
 {
-    return counts_weights(task) && !is_calibrated(task) && !may_notice(task, COUNTS);
+    return counts_weights(task) && !is_calibrated(task) && !has_leaves(task) && !may_notice(task, COUNTS);
 }
 
 static int ignores_repetition(const job *task)
@@ -589,10 +595,15 @@ static void add_choices(job task)
                                             "landmarks=15;landmark-by=kmeans"};
     static const struct {
         const char *name, *option;
-    } draws[] = {{"sma", "columns=15;refresh=3"},  {"smc", "columns=15;refresh=3"},
-                 {"skfa", "columns=15;refresh=3"}, {"skpls", "nu=0.2;cache=12"},
-                 {"skpls", "rule=mi;cache=15"},    {"skblf", "rule=mi;cache=15"},
-                 {"slmc", "init=random"}};
+    } draws[] = {{"sma", "columns=15;refresh=3"},
+                 {"smc", "columns=15;refresh=3"},
+                 {"skfa", "columns=15;refresh=3"},
+                 {"skpls", "nu=0.2;cache=12"},
+                 {"skpls", "rule=mi;cache=15"},
+                 {"skblf", "rule=mi;cache=15"},
+                 {"slmc", "init=random"},
+                 {"rfm", "leaf-size=20"},
+                 {"rfm", "leaf-size=20;softness=0.1"}};
 
     if (strcmp(task.kernel->name, "rbf") != 0)
         return;

@@ -49,9 +49,10 @@ static const kfe_i_param rows[] = {
         "none: the features are the predictions of the regression, one per target or class; a number: the "
         "features are that many leading eigenvectors of the learned matrix, on which the regression is "
         "fitted again; auto: enough eigenvectors to cover 99% of the trace"),
-    KFE_INT_OR(kfe_i_rfm_settings, leaf_size, "leaf-size", "none", LEAST_LEAF, KFE_INT_MAX, "none", "none=0",
-               "maximum number of examples in a leaf; a tree divides more examples, at the median along "
-               "the direction in which the target varies most; every leaf learns its own distance"),
+    KFE_INT_OR(
+        kfe_i_rfm_settings, leaf_size, "leaf-size", "none", LEAST_LEAF, KFE_INT_MAX, "none", "none=0",
+        "maximum number of examples in a leaf, by weight; a tree divides more examples, at the median along "
+        "the direction in which the target varies most; every leaf learns its own distance"),
     KFE_REAL(kfe_i_rfm_settings, softness, "softness", "0", 0, 10,
              "with leaf-size: how softly both sides of a division share the points near it, in standard "
              "deviations of the examples along the direction; 0: a point belongs to one side"),
@@ -326,7 +327,7 @@ static kfe_status fit_examples(kfe_i_rfm *s, kfe_i_solution *out)
     kfe_status status = KFE_OK;
     int divided = 0;
 
-    if (s->settings->leaf_size > 0 && s->x->rows > s->settings->leaf_size)
+    if (s->settings->leaf_size > 0 && kfe_i_table_weight(s->x) > (double)s->settings->leaf_size)
         KFE_TRY(kfe_i_rfm_fit_tree(s, &divided, out));
     if (divided)
         return predict_from_outputs(s, &out->predictor);

@@ -3,7 +3,8 @@
  * rfm on the leaves of a tree, for more examples than one regression can take. A node with more than leaf-size examples fits a regression on
  * a random sample of that many, takes the leading eigenvector v of its average gradient outer product, along which the target varies
  * most, and divides its examples at the median of vᵀx. Every leaf learns a distance of its own (rfm_search.c). New points go to one
- * leaf, or, with a softness, to several by shares that change smoothly across the divisions (method/shared/tree.h).
+ * leaf, or, with a softness, to several by shares that change smoothly across the divisions (method/shared/tree.h). Examples are counted by
+ * their weights, and equal rows stay together, so that a row of weight 2 is a row given twice.
  *
  * Beaglehole, Holzmüller, Radhakrishnan & Belkin (2025), "xRFM: accurate, scalable, and interpretable feature learning models for tabular
  * data".
@@ -16,7 +17,6 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
-#include "core/share.h"
 #include "core/sort.h"
 #include "data/rows/distinct.h"
 #include "method/distance/rfm.h"
@@ -24,6 +24,7 @@
 /* A node or a leaf: a range of `order`. */
 typedef struct part {
     int64_t first, count;
+    double weight;     /* the examples, by weight */
     double *direction; /* NULL: a leaf */
     double threshold, width;
     int64_t below;  /* the part of the smaller projections; the next one is its sibling */
@@ -31,7 +32,7 @@ typedef struct part {
 } part;
 
 typedef struct placed {
-    double projection;
+    double projection, weight;
     int64_t row;
 } placed;
 
@@ -55,21 +56,35 @@ static int is_constant(const kfe_i_rfm_rows *some, int64_t columns)
 
 /* ---- dividing ---- */
 
-/* A random sample of at most leaf-size rows of the part; `memory` as kfe_i_rfm_gather has it. */
+/* How many rows of the part make up leaf-size examples, equal rows taken together. sorted: all, by their content. */
+static int64_t sample_size(const growing *g, const kfe_i_sorted *sorted, int64_t count)
+{
+    double most = (double)g->s->settings->leaf_size;
+    double weight = 0;
+
+    for (int64_t i = 0; i < count; i++) {
+        if (weight >= most && sorted[i].value < sorted[i - 1].value)
+            return i;
+        weight += kfe_i_row_weight(g->s->x, sorted[i].index);
+    }
+    return count;
+}
+
+/* A random sample of about leaf-size examples of the part; `memory` as kfe_i_rfm_gather has it. */
 static kfe_status draw_sample(growing *g, const part *p, kfe_i_arena *memory, kfe_i_rfm_rows *out)
 {
     kfe_status status = KFE_OK;
-    int64_t count = kfe_i_least(g->s->settings->leaf_size, p->count);
     int64_t *index;
     kfe_i_sorted *items;
 
-    KFE_TAKE(memory, index, count);
+    KFE_TAKE(memory, index, p->count);
     KFE_TAKE(memory, items, p->count);
     for (int64_t i = 0; i < p->count; i++) {
         int64_t row = g->order[p->first + i].row;
         items[i] = (kfe_i_sorted){.index = row, .value = (double)-g->distinct.of[row]};
     }
     kfe_i_sort_falling(items, p->count);
+    int64_t count = sample_size(g, items, p->count);
     for (int64_t i = 0; i < count; i++)
         index[i] = items[i].index;
     KFE_TRY(kfe_i_rfm_gather(g->s, memory, index, count, out));
@@ -81,17 +96,19 @@ cleanup:
 static void widest_column(const kfe_i_table *x, double *row, double *mean, double *direction)
 {
     int64_t best = 0;
+    double total = kfe_i_table_weight(x);
 
     memset(mean, 0, (size_t)x->cols * sizeof *mean);
     memset(direction, 0, (size_t)x->cols * sizeof *direction);
     for (int pass = 0; pass < 2; pass++)
         for (int64_t i = 0; i < x->rows; i++) {
+            double weight = kfe_i_row_weight(x, i);
             kfe_i_table_dense_row(x, i, row);
             for (int64_t j = 0; j < x->cols; j++)
                 if (pass == 0)
-                    mean[j] += row[j] / (double)x->rows;
+                    mean[j] += weight * row[j] / total;
                 else
-                    direction[j] += (row[j] - mean[j]) * (row[j] - mean[j]);
+                    direction[j] += weight * (row[j] - mean[j]) * (row[j] - mean[j]);
         }
     for (int64_t j = 1; j < x->cols; j++)
         best = direction[j] > direction[best] ? j : best;
@@ -150,28 +167,44 @@ static void sort_rows(growing *g, const part *p, const double *direction, double
     qsort(g->order + p->first, (size_t)p->count, sizeof *g->order, compare_placed);
 }
 
-/* How many of the sorted rows lie below the division: half, or as near to it as equal projections allow; 0: all are equal. */
-static int64_t find_cut(const placed *sorted, int64_t count)
+/* How many of the sorted rows lie below the division: those with half of the weight, or as near to it as equal projections allow; 0: all
+ * are equal. */
+static int64_t find_cut(const placed *sorted, const part *p)
 {
-    for (int64_t away = 0; away < count; away++)
-        for (int side = 0; side < 2; side++) {
-            int64_t cut = side ? count / 2 + away : count / 2 - away;
-            if (cut > 0 && cut < count && sorted[cut - 1].projection < sorted[cut].projection)
-                return cut;
+    double below = 0;
+    double least = INFINITY;
+    int64_t best = 0;
+
+    for (int64_t cut = 1; cut < p->count; cut++) {
+        below += sorted[cut - 1].weight;
+        double away = fabs(below - p->weight / 2);
+        if (away < least && sorted[cut - 1].projection < sorted[cut].projection) {
+            least = away;
+            best = cut;
         }
-    return 0;
+    }
+    return best;
 }
 
-static double deviation(const placed *sorted, int64_t count)
+static double deviation(const placed *sorted, const part *p)
 {
     double mean = 0;
     double square = 0;
 
-    for (int64_t i = 0; i < count; i++)
-        mean += sorted[i].projection / (double)count;
-    for (int64_t i = 0; i < count; i++)
-        square += pow(sorted[i].projection - mean, 2) / (double)count;
+    for (int64_t i = 0; i < p->count; i++)
+        mean += sorted[i].weight * sorted[i].projection / p->weight;
+    for (int64_t i = 0; i < p->count; i++)
+        square += sorted[i].weight * pow(sorted[i].projection - mean, 2) / p->weight;
     return sqrt(square);
+}
+
+static void add_part(growing *g, int64_t first, int64_t count)
+{
+    part *p = &g->parts[g->part_count++];
+
+    *p = (part){.first = first, .count = count};
+    for (int64_t i = first; i < first + count; i++)
+        p->weight += g->order[i].weight;
 }
 
 /* Divides part number `at` in two, which are appended; a part whose rows are all alike stays a leaf. */
@@ -189,18 +222,18 @@ static kfe_status divide(growing *g, int64_t at)
     KFE_TRY(find_direction(g, &sample, direction));
     sort_rows(g, &p, direction, row);
     const placed *sorted = g->order + p.first;
-    int64_t cut = find_cut(sorted, p.count);
+    int64_t cut = find_cut(sorted, &p);
     if (cut == 0)
         goto cleanup;
     KFE_GROW(g->ctx, g->parts, g->part_capacity, g->part_count + 2);
     double middle = sorted[cut - 1].projection / 2 + sorted[cut].projection / 2;
     p.threshold = middle < sorted[cut].projection ? middle : sorted[cut - 1].projection;
-    p.width = g->s->settings->softness * deviation(sorted, p.count);
+    p.width = g->s->settings->softness * deviation(sorted, &p);
     p.below = g->part_count;
     p.direction = direction;
     g->parts[at] = p;
-    g->parts[g->part_count++] = (part){.first = p.first, .count = cut};
-    g->parts[g->part_count++] = (part){.first = p.first + cut, .count = p.count - cut};
+    add_part(g, p.first, cut);
+    add_part(g, p.first + cut, p.count - cut);
 cleanup:
     kfe_i_table_free(&sample.x);
     kfe_i_arena_free(&memory);
@@ -216,12 +249,12 @@ static kfe_status grow(growing *g)
     KFE_TRY(kfe_i_distinct_make(g->ctx, n, g->s->x->keys, KFE_STREAM_TREE, &g->distinct));
     KFE_TAKE(&g->memory, g->order, n);
     for (int64_t i = 0; i < n; i++)
-        g->order[i] = (placed){.row = i};
+        g->order[i] = (placed){.weight = kfe_i_row_weight(g->s->x, i), .row = i};
     KFE_GROW(g->ctx, g->parts, g->part_capacity, 1);
-    g->parts[g->part_count++] = (part){.count = n};
+    add_part(g, 0, n);
     for (int64_t at = 0; at < g->part_count; at++) {
         KFE_TRY(kfe_i_progress(g->ctx, "dividing the examples", at, g->part_count));
-        if (g->parts[at].count > g->s->settings->leaf_size)
+        if (g->parts[at].weight > (double)g->s->settings->leaf_size)
             KFE_TRY(divide(g, at));
         g->parts[at].number = g->parts[at].direction ? g->node_count++ : leaves++;
     }
@@ -335,8 +368,8 @@ static kfe_status fit_leaf(const growing *g, const part *p, kfe_i_tree_leaf *out
         KFE_TRY(take_constant(g, &some, out));
     else
         KFE_TRY(learn_leaf(g, &some, out, &records->iterations[p->number], &records->ridges[p->number]));
-    records->sizes[p->number] = (double)p->count;
-    add_importance(&out->map, d, (double)p->count / (double)g->s->x->rows, own, records->importance);
+    records->sizes[p->number] = p->weight;
+    add_importance(&out->map, d, p->weight / kfe_i_table_weight(g->s->x), own, records->importance);
 cleanup:
     kfe_i_table_free(&some.x);
     kfe_i_arena_free(&memory);
