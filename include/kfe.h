@@ -20,7 +20,7 @@
  *  - Strings are UTF-8, and the library copies them. A returned `const char *` belongs to the object and is valid as
  *    long as the object exists.
  *  - Rows are examples. Matrices are row-major doubles.
- *  - A function that only reads an object cannot fail and takes no context. It returns what it is called after: a number, a
+ *  - A function that only reads an object cannot fail and takes no context. It returns what its name says: a number, a
  *    string, or a pointer to numbers, strings or a struct, which belongs to the object; NULL or 0 means that there is none.
  *    If the length is not known otherwise, it comes in the last argument. Tables are read by index until NULL.
  *  - Structs of the library (kfe_entry_info, ...) may get more members at their end. kfe_matrix and kfe_rows, which callers
@@ -108,7 +108,7 @@ KFE_API kfe_status kfe_context_set_threads(kfe_context *ctx, int threads);
 KFE_API int kfe_context_threads(const kfe_context *ctx);
 /* From now on, threads that wait for work sleep instead of spinning, in the whole process, unless the environment says
  * how they wait (OMP_WAIT_POLICY, GOMP_SPINCOUNT or KMP_BLOCKTIME). For hosts such as R and Python, which load OpenMP
- * before they could set a variable. With GNU's OpenMP, the first call that uses several threads starts as many idle ones
+ * before anyone can set a variable. With GNU's OpenMP, the first call that uses several threads starts as many idle ones
  * as there are processors, and the library must then stay loaded until the process ends. */
 KFE_API void kfe_let_threads_sleep(void);
 KFE_API void kfe_context_set_seed(kfe_context *ctx, uint64_t seed);
@@ -130,7 +130,7 @@ KFE_API int64_t kfe_context_memory(const kfe_context *ctx);
  * KFE_EUNSUPPORTED and the reason if it cannot be opened. The name in KFE_DEVICE is tried when a call first needs it. Models do not
  * depend on the device beyond rounding. */
 KFE_API kfe_status kfe_context_set_device(kfe_context *ctx, const char *name);
-/* The name of the device in use: "cpu" if there is none, or none was needed yet. */
+/* The name of the device in use; "cpu" if there is no other, or no call has needed it yet. */
 KFE_API const char *kfe_context_device(const kfe_context *ctx);
 
 /* A device that this machine could use. */
@@ -154,11 +154,11 @@ KFE_API void kfe_device_list_free(kfe_device_list *list);
  * memory limit are per process; by default, processes on one machine divide its cores and its free memory. Fails with
  * KFE_EUNSUPPORTED if the plug-in libkfe_mpi.so is missing or MPI does not start. */
 KFE_API kfe_status kfe_context_set_cluster(kfe_context *ctx, const void *communicator);
-/* The number of this process, from 0 on, among those that a launcher of MPI (mpirun, srun) started together, and how many there
- * are, as the environment says: 0 and 1 without a launcher. Needs no MPI. */
+/* The number of this process, from 0 on, among the processes that an MPI launcher (mpirun, srun) started together, and their
+ * count. Both are read from the environment: 0 and 1 without a launcher. These calls do not need MPI. */
 KFE_API int kfe_launched_process(void);
 KFE_API int kfe_launched_processes(void);
-/* A value for the environment variable OPENBLAS_CORETYPE, to be set before the program starts: OpenBLAS does not know this processor
+/* The value to give the environment variable OPENBLAS_CORETYPE before the program starts, if OpenBLAS does not know this processor
  * and runs several times slower than it could. NULL: there is nothing to gain, the variable is set, or the BLAS is not OpenBLAS. */
 KFE_API const char *kfe_blas_advice(void);
 /* The number of this process, from 0 on, and how many there are: 0 and 1 without a cluster. */
@@ -324,7 +324,7 @@ KFE_API kfe_status kfe_data_encode(kfe_context *ctx, kfe_data *data, int64_t cou
                                    const char *const *texts);
 /* Divides the columns of data with one view into `count` views, given by names and lists of columns: names, prefixes
  * such as fac_*, numbers from 1 and ranges such as 2-4, separated by commas; a comma inside a name takes a backslash.
- * Columns are those before kfe_data_encode. A column belongs to one view at most. The model keeps the division, so that new
+ * Columns are counted before kfe_data_encode. A column belongs to one view at most. The model keeps the division, so that new
  * data is again one table. */
 KFE_API kfe_status kfe_data_divide(kfe_context *ctx, kfe_data *data, int count, const char *const *names,
                                    const char *const *columns);
@@ -549,7 +549,7 @@ KFE_API kfe_status kfe_accumulator_new(kfe_context *ctx, const kfe_spec *spec, k
  * already. If there are no more rows than `landmarks`, all of them become landmarks. Does nothing for linear methods. */
 KFE_API kfe_status kfe_accumulator_start(kfe_context *ctx, kfe_accumulator *sums, const kfe_data *sample);
 KFE_API kfe_status kfe_accumulator_add(kfe_context *ctx, kfe_accumulator *sums, const kfe_data *rows);
-/* Adds all that `other` holds; `other` stays as it is. KFE_EINVAL if their specs or starts differ. */
+/* Adds the sums of `other`, which does not change. KFE_EINVAL if their specs or starts differ. */
 KFE_API kfe_status kfe_accumulator_merge(kfe_context *ctx, kfe_accumulator *sums,
                                          const kfe_accumulator *other);
 /* Rows added so far, without those of weight zero. */
@@ -582,8 +582,8 @@ KFE_API kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const
 /*
  * Predicts for new data; the model must have a learner or its own predictor. `predictions` is rows × 1, the index of a
  * class (kfe_model_class_name), or rows × targets for real targets. `scores`, if not NULL, are the decision values,
- * rows × kfe_model_outputs: one per class, or one per pair or link of the chain of classes, where a positive value means
- * the first of the two. The caller frees both.
+ * rows × kfe_model_outputs: one per class, or one per pair of classes or link of their chain, where a positive value
+ * means the first of the two. The caller frees both.
  */
 KFE_API kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                kfe_matrix *predictions, kfe_matrix *scores);
@@ -601,7 +601,7 @@ typedef struct kfe_rows {
     const void *values;
     kfe_number type;
     int64_t rows, cols;
-    int64_t stride; /* how many numbers the beginnings of two successive rows are apart */
+    int64_t stride; /* from the beginning of a row to the next, in numbers */
 } kfe_rows;
 /* `views` has one item per view of the model, in its order; `features` is room for rows × kfe_model_dim. NaN stands for
  * a missing value if the model fills them in, and is an error otherwise. */
@@ -622,7 +622,7 @@ KFE_API kfe_status kfe_class_scores(kfe_context *ctx, const kfe_model *model, co
 KFE_API kfe_status kfe_predict_probabilities(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                              kfe_matrix *predictions, kfe_matrix *probabilities);
 /* Predicts with the first 1, 2, … kfe_model_dim features in one call: rows × dim classes, or rows × (dim × targets) values,
- * where the targets for the same number of features stand side by side. For models with the learner ls and a method whose first
+ * where the targets for the same number of features are side by side. For models with the learner ls and a method whose first
  * features do not depend on dim (KFE_HAS_NESTING), such as pls and pca: each prediction is that of a model fitted with as many
  * features. The caller frees the matrix. */
 KFE_API kfe_status kfe_predict_path(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
@@ -775,8 +775,8 @@ typedef struct kfe_column {
     const char *about; /* one line */
     const char *unit;  /* such as "s"; "": none */
     kfe_column_kind kind;
-    const double *numbers;    /* one per row; NaN: not available. NULL: the column has no numbers */
-    const char *const *texts; /* one per row; NULL: not available. NULL: the column has no text */
+    const double *numbers;    /* one per row, NaN where not available; or NULL: the column has no numbers */
+    const char *const *texts; /* one per row, NULL where not available; or NULL: the column has no text */
     const unsigned char
         *given; /* 0: the row lacks the column, as a setting lacks a parameter; NULL: every row has it */
 } kfe_column;
@@ -833,7 +833,7 @@ typedef enum kfe_diagnostic {
 } kfe_diagnostic;
 /* Compares rows with the training data of a model: out is rows × KFE_DIAGNOSTICS, and the caller frees it with kfe_matrix_free. A share
  * `level`, such as 0.95, of rows like the training data stays below each of limits[KFE_DIAGNOSTICS] (NULL: not wanted). NaN: not
- * defined, as Q of a model that is not linear in its columns. docs/diagnostics.md has the formulas. KFE_EUNSUPPORTED with the reason if
+ * defined, such as Q of a model that is not linear in its columns. docs/diagnostics.md has the formulas. KFE_EUNSUPPORTED with the reason if
  * the model does not know its training data well enough. */
 KFE_API kfe_status kfe_diagnose(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double level,
                                 kfe_matrix *out, double *limits);
@@ -843,18 +843,18 @@ KFE_API kfe_status kfe_diagnose(kfe_context *ctx, const kfe_model *model, const 
 /* The metrics of predictions; NULL past the end. `flags`: KFE_HAS_REGRESSION for real targets;
  * `formula`: "larger is better" or "smaller is better". */
 KFE_API const kfe_entry_info *kfe_metric(int index);
-/* Predictions beside the truth, which metrics judge. What there is not stays zero. */
+/* Predictions beside the truth, for metrics to judge. Members that do not apply are zero. */
 typedef struct kfe_judged {
     size_t size; /* sizeof(kfe_judged), because the struct may get more members */
     int64_t rows;
-    /* of classes, which are numbers 0 … classes−1 */
+    /* for classes, which are numbers 0 … classes−1 */
     int64_t classes;
-    int64_t positive;                 /* the positive one of two */
+    int64_t positive;                 /* the positive class of two */
     const int32_t *truth, *predicted; /* predicted: NULL for metrics that need scores only */
     /* rows × classes, higher scores mean more likely; for log-loss and brier probabilities, or scores whose softmax is taken. For
      * ovr-error a positive score means "in this class"; without scores it uses the predicted class. */
     const double *scores;
-    /* of real targets, rows × cols */
+    /* for real targets, rows × cols */
     int64_t cols; /* 0: classes are judged */
     const double *true_values, *predicted_values;
     const double *weights; /* how many rows each counts for, as in kfe_data_set_weights; NULL: one each */
@@ -875,13 +875,13 @@ KFE_API kfe_status kfe_paired_test(kfe_context *ctx, int64_t count, const double
 /* Describes a model as text or JSON, which the caller frees with kfe_string_free. The other calls of this section make a
  * result, which the caller frees with kfe_result_free. */
 KFE_API kfe_status kfe_model_describe(kfe_context *ctx, const kfe_model *model, kfe_style style, char **out);
-/* Kernel-target alignment, HSIC, effective rank, ... of each kernel, on all views or, if it is written as "VIEW=KERNEL", on one view.
+/* Kernel-target alignment, HSIC, effective rank, ... of each kernel, on all views, or on one view if written "VIEW=KERNEL".
  * Data with weights is refused. */
 KFE_API kfe_status kfe_measure(kfe_context *ctx, const kfe_data *data, int kernel_count,
                                const char *const *kernels, const char *options, kfe_result **out);
 /* Metrics of a model's predictions on labelled data ("metrics/accuracy" in the facts), the confusion matrix and, with
- * curves=yes, the points of the ROC and precision-recall curves. Options: kfe_evaluate_option. Without data (NULL) it only checks the options, before data is read;
- * `out` is NULL then. */
+ * curves=yes, the points of the ROC and precision-recall curves. Options: kfe_evaluate_option. data NULL: only checks the options;
+ * *out is NULL then. */
 KFE_API kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                 const char *options, kfe_result **out);
 KFE_API const kfe_param_info *kfe_evaluate_option(int index); /* NULL past the end */
