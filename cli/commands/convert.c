@@ -28,8 +28,8 @@ static kfe_status check_flags(cli_session *session)
     const cli_arguments *arguments = &session->arguments;
 
     if (cli_value(arguments, "kernel") && cli_value(arguments, "viola-jones"))
-        return cli_fail(session,
-                        "-k and --viola-jones exclude each other; convert the features in a second step");
+        return cli_fail(
+            session, "-k and --viola-jones cannot be used together; convert the features in a second step");
     if (cli_option_given(arguments, CLI_READING, "weight"))
         return cli_fail(session, "%s",
                         cli_value(arguments, "kernel") || cli_value(arguments, "viola-jones")
@@ -136,7 +136,7 @@ static kfe_status write_rectangle_features(cli_session *session, const kfe_data 
     kfe_status status = KFE_OK;
 
     if (!parse_size(size, &width, &height))
-        return cli_fail(session, "--viola-jones wants the size of the images as WxH, such as 19x19, not '%s'",
+        return cli_fail(session, "--viola-jones needs the size of the images as WxH, such as 19x19, not '%s'",
                         size);
     CLI_TRY(kfe_data_viola_jones(session->ctx, images, width, height, &features));
     CLI_TRY(kfe_data_write(session->ctx, features, output_path(session)));
@@ -174,7 +174,7 @@ static const cli_flag flags[] = {
     CLI_TEXT("kernel", 'k', "KERNEL",
              "write the kernel matrix instead of the data, one row for each example of IN"),
     CLI_TEXT("against", 0, "FILE",
-             "a file with the examples for the columns of the kernel matrix; those of IN unless given"),
+             "a file whose examples are the columns of the kernel matrix; by default those of IN"),
     CLI_TEXT(
         "viola-jones", 0, "WxH",
         "write the rectangle features of Viola & Jones instead: each row is a grey image of W by H pixels"),

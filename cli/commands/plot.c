@@ -148,10 +148,9 @@ cleanup:
 
 static const cli_flag flags[] = {
     CLI_TEXT("output", 'o', "FILE", "the file to write; '-' is standard output"),
-    CLI_TEXT(
-        "format", 0, "FORMAT",
-        "svg, png (needs rsvg-convert), html (interactive), csv (the numbers) or json; by default what the "
-        "name of the output ends in"),
+    CLI_TEXT("format", 0, "FORMAT",
+             "svg, png (needs rsvg-convert), html (interactive), csv (the numbers) or json; by default the "
+             "extension of the output"),
     CLI_TEXT("train", 0, "FILE",
              "training examples, drawn as outlines beside those of DATA; repeated for several views"),
     CLI_TRAIN_LABELS,

@@ -51,7 +51,7 @@ const cli_command cli_command_tune = {
         "Tries methods, kernels, widths, ridges and classifiers or regressors on DATA, and baselines "
         "without a method. Settings are compared on inner folds: after the first fold the best quarter of "
         "the settings goes on, and after the third fold a quarter of those that were left. Prints the "
-        "candidates ranked by their best setting, with p of the difference from the first, and at the end "
+        "candidates ranked by their best setting, with the p-value of the difference from the first, and at the end "
         "the error of the whole procedure, measured on examples that took no part in choosing. Says when "
         "the best value lies at the edge of its grid; such grids are widened while there is time.",
     .examples = "  kfe tune train.csv -o best.kfe\n"
