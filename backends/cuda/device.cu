@@ -128,7 +128,7 @@ static kfe_device_status check_capability(int index, kfe_device_error *error)
 
     if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, index) != cudaSuccess) {
         cudaGetLastError();
-        return say(error, KFE_DEVICE_NO_DEVICE, "there is no GPU of this number", "");
+        return say(error, KFE_DEVICE_NO_DEVICE, "there is no GPU with this number", "");
     }
     if (major < LEAST_CAPABILITY)
         return say(error, KFE_DEVICE_NO_DEVICE, "the GPU is older than compute capability 8.0", "");

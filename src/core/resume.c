@@ -288,7 +288,7 @@ cleanup:
 
 /* ---- saving ---- */
 
-/* While a resumed fit has not reached the last saved loop, saving would lose the states of those ahead. */
+/* While a resumed fit has not reached the last saved loop, saving would lose the states of the loops ahead. */
 int kfe_i_loop_is_due(const kfe_i_loop *loop)
 {
     const struct kfe_i_resume *r = loop->ctx->resume;

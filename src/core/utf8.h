@@ -20,7 +20,7 @@ enum { KFE_ESCAPE_GROWTH = 4 };
 
 /* Writes [text, text + length) to `out`, which has room for KFE_ESCAPE_GROWTH × length bytes, and returns the number of
  * bytes written. Printable UTF-8 and the characters in `kept` stay as they are. Each byte of a control character, of a
- * mark that changes the direction of writing, and of what is not UTF-8 becomes \xNN. */
+ * mark that changes the direction of writing, and of invalid UTF-8 becomes \xNN. */
 size_t kfe_i_escape(const char *text, size_t length, const char *kept, char *out);
 
 /* The length of the control character or mark of direction beyond ASCII that `text` (UTF-8) begins with, and its number;

@@ -50,7 +50,7 @@ const char *kfe_i_no_residuals(const kfe_model *model)
     for (int64_t j = 0; j < m->cols; j++)
         total += m->column_squares[j];
     if (m->spread[KFE_SPREAD_Q_MEAN] * m->spread[KFE_SPREAD_MASS] <= ROUNDING * total)
-        return "its features explain the columns of the training data wholly";
+        return "its features explain the columns of the training data completely";
     return NULL;
 }
 

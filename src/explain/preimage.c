@@ -65,7 +65,7 @@ kfe_status kfe_i_preimage_check(kfe_context *ctx, const kfe_model *model, const 
                           "pre-images are available for one Gaussian or linear kernel on one view");
     if (is_centred(model) && model->rows != model->origin.train_rows)
         return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
-                          "pre-images need all training examples, of which the model keeps %lld of %lld",
+                          "pre-images need all training examples, but the model keeps %lld of %lld",
                           (long long)model->rows, (long long)model->origin.train_rows);
     if (features->cols != model->dim)
         return kfe_i_fail(ctx, KFE_EINVAL, "the model has %lld features, but the rows have %lld",

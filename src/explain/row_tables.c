@@ -41,9 +41,9 @@ static kfe_status add_limits(kfe_i_explaining *job, const kfe_i_row_limits *limi
 
     KFE_TRY(kfe_i_explain_axis(job, "diagnostic", sizeof names / sizeof *names, names, &rows));
     KFE_TRY(kfe_i_explain_axis(job, "value", 1, (const char *const[]){"limit"}, &single));
-    KFE_TRY(kfe_i_explain_table(
-        job, "limits", "what examples like the training data stay below, at the level that is asked for",
-        rows, single, &out));
+    KFE_TRY(kfe_i_explain_table(job, "limits",
+                                "examples like the training data stay below these, at the given level", rows,
+                                single, &out));
     memcpy(out, values, sizeof values);
 cleanup:
     return status;

@@ -128,7 +128,7 @@ static kfe_status judge_with_all(const kfe_i_explaining *job, const kfe_i_metric
     if (train == job->model->origin.fingerprint)
         return judge_all(job, job->model, job->data, metric, out);
     kfe_i_log(job->ctx, KFE_LOG_NOTICE,
-              "the training data is not that of the model, so all views together are fitted again too");
+              "the model was fitted on other data, so all views together are fitted again too");
     return judge_refit(job, -1, metric, out);
 }
 
@@ -147,7 +147,7 @@ static kfe_status drop_views(const kfe_i_explaining *job, const kfe_i_metric *me
         if (status != KFE_OK && (kfe_i_is_lack(status) || status == KFE_ECANCEL))
             return status;
         if (status != KFE_OK)
-            kfe_i_log(job->ctx, KFE_LOG_WARNING, "there is no fit without view %s: %s",
+            kfe_i_log(job->ctx, KFE_LOG_WARNING, "the fit without view %s failed: %s",
                       job->model->views[v].name, kfe_error_message(job->ctx));
         values[v * stride] = status == KFE_OK ? kfe_i_judge_loss(metric, baseline, value) : (double)NAN;
         status = KFE_OK;

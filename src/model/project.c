@@ -41,7 +41,7 @@ static kfe_status check_view(kfe_context *ctx, const kfe_i_model_view *expected,
         return kfe_i_fail(
             ctx, KFE_EINPUT,
             "%s: the model was fitted on %lld columns, but the data has %lld; give the same columns in the "
-            "same order (see {label} if one of them is the label, {id} and {drop} if one is no feature)",
+            "same order (see {label} if one of them is the label, {id} and {drop} if one is not a feature)",
             kfe_i_view_shown(given), (long long)expected->cols, (long long)given->table.cols);
     return check_names(ctx, expected, given);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Assess how well a specification does on data it has not seen, parameters chosen included. Outer splits assess; the
+ * Assess how well a specification does on unseen data, including the choice of its parameters. Outer splits assess; the
  * settings of the grid are compared on inner folds of outer training parts only, so that the choice does not
  * see what it is assessed on. A setting that cannot be fitted everywhere is chosen only if no other can.
  */

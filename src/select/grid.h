@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Settings to try: the product of axes, each a parameter of the fit, the kernels, the method or the learner
- * with a list of values. Settings are numbered so that what costs most to change changes least: fit options
+ * with a list of values. Settings are numbered so that the costliest axes change least often: fit options
  * first, then kernels, methods, the number of features, learners.
  */
 #ifndef KFE_SELECT_GRID_H

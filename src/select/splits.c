@@ -608,7 +608,7 @@ static void drop_weightless(const kfe_i_target *target, kfe_i_splits *splits)
     }
 }
 
-/* Leaves them out of what is divided, so that the others are divided as without them; *kept is freed by the caller. */
+/* Leaves out rows of weight 0, so that the others are divided as if there were none; the caller frees *kept. */
 static kfe_status leave_weightless_out(kfe_context *ctx, kfe_i_split_rows *from, int64_t **kept)
 {
     kfe_status status = KFE_OK;

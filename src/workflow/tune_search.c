@@ -5,9 +5,9 @@
  *
  * Inner folds are used in rungs: fold 1; folds 2 and 3; folds 4 and 5. After a rung, each searcher keeps a quarter of its
  * settings by their mean so far; a candidate that ties with the last of them keeps its best one. The first rung trains on
- * half of the rows of its part; what reaches the last rung is measured on fold 1 again, with all rows, so that
+ * half of the rows of its part; settings that reach the last rung are measured on fold 1 again, with all rows, so that
  * means compare. Large data: the training parts of a rung have at most 1,000, 2,000 and 4,000 rows. At last, grids whose best
- * value lies at an edge are widened; of what that adds, a quarter goes on after fold 1.
+ * value lies at an edge are widened; a quarter of the added settings goes on after fold 1.
  *
  * The budget is checked between sweeps and, through the cancel callback, within them. A sweep that runs out of time is
  * dropped as a whole.

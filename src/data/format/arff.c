@@ -192,7 +192,7 @@ static kfe_status read_header(kfe_i_arff *arff)
         if (kfe_i_begins_with(c, arff->lines.end, "@attribute"))
             KFE_TRY(take_attribute(arff, c + strlen("@attribute")));
         else if (!kfe_i_begins_with(c, arff->lines.end, "@relation"))
-            return kfe_i_arff_fail(arff, "before '@data' come lines '@relation' and '@attribute' only");
+            return kfe_i_arff_fail(arff, "only '@relation' and '@attribute' lines may come before '@data'");
     }
     if (arff->count == 0)
         status = kfe_i_arff_fail(arff, "no '@attribute' comes before '@data'");

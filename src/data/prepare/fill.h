@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fill in missing values of dense tables. Like a scaling, what is filled in is learned on the training rows alone and kept in
+ * Fill in missing values of dense tables. Like a scaling, the fill values are learned on the training rows alone and kept in
  * the model: the mean, the median or the most frequent value of each column (the smallest of equally frequent ones).
  *
- * A reader fills gaps with what its whole file suggests, so that data never holds NaN, and remembers where they were.
- * Every fit fills them again with what its own training rows say; so cross-validation does not leak.
+ * A reader fills gaps with the values of its whole file, so that data never holds NaN, and remembers where they were.
+ * Every fit fills them again with the values of its own training rows; so cross-validation does not leak.
  */
 #ifndef KFE_DATA_PREPARE_FILL_H
 #define KFE_DATA_PREPARE_FILL_H

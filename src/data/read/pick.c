@@ -52,7 +52,7 @@ static kfe_status place_label(kfe_context *ctx, const char *file, const kfe_i_re
     *label = at_same_column ? place->column - 1 : column_left(count, removed, place->before);
     if (names && !is_last)
         kfe_i_log(ctx, KFE_LOG_WARNING,
-                  "%s: column %lld ('%.100s') is taken as the label, since the label stood there in the "
+                  "%s: column %lld ('%.100s') is taken as the label, since the label was there in the "
                   "training file, whose columns had no names; use {label} if another column is the label",
                   file, (long long)*label + 1, names[*label]);
     return KFE_OK;

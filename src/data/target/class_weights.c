@@ -92,8 +92,8 @@ static kfe_status check_ratio(kfe_context *ctx, int64_t count, const double *wei
     return kfe_i_fail(
         ctx, KFE_EINVAL,
         "class weights: %g and %g are further apart than a factor of %g, and rounding would hide the "
-        "lighter class; take weights closer to each other, or leave out the rows of a class that is "
-        "not to count",
+        "lighter class; take weights closer to each other, or leave out the rows of a class that should "
+        "not count",
         weights[largest], weights[least], LARGEST_RATIO);
 }
 
@@ -108,7 +108,7 @@ kfe_status kfe_i_class_masses_check(kfe_context *ctx, int64_t count, const doubl
         ctx, KFE_EINPUT,
         "the rows of class '%s' weigh %g together and those of class '%s' %g: more than a factor of %g "
         "apart, so that rounding would hide the lighter class; take weights closer to each other, or "
-        "leave out the rows of a class that is not to count",
+        "leave out the rows of a class that should not count",
         names[largest], masses[largest], names[least], masses[least], LARGEST_RATIO);
 }
 

@@ -5,7 +5,7 @@
 
 #include "kernel/kernel.h"
 
-/* What kfe_i_expand (kernel/expansion.h) computes, on the context's device if it has one that can do it, else on the CPU. */
+/* Like kfe_i_expand (kernel/expansion.h), on the context's device if it has one that can do it, else on the CPU. */
 kfe_status kfe_i_expand_anywhere(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
                                  const kfe_i_table *supports, const double *v, int64_t k, double *out);
 /* The same with coefficients of their own for each view: those of view u are block u of v, whose blocks have as many rows as the supports.

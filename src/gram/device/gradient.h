@@ -5,7 +5,7 @@
 
 #include "kernel/tile/gradient.h"
 
-/* What kfe_i_agop computes, on the context's device if it has one that can do it, else on the CPU. */
+/* Like kfe_i_agop, on the context's device if it has one that can do it, else on the CPU. */
 kfe_status kfe_i_agop_anywhere(kfe_context *ctx, const kfe_i_expansion_sum *f, const kfe_i_table *rows,
                                int diagonal, double *out);
 

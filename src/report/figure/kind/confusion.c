@@ -74,7 +74,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     KFE_TRY(kfe_i_figure_series(out, NULL, series));
     kfe_i_text_printf(
         &out->caption,
-        "Rows are true classes, columns predicted ones; the diagonal is right. %lld %s examples.",
+        "Rows are true classes, columns predicted ones; the diagonal is correct. %lld %s examples.",
         (long long)set->rows, set->name);
 cleanup:
     kfe_i_free(ctx, pairs);

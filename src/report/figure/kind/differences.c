@@ -40,7 +40,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     kfe_i_text_printf(
         &out->caption,
         "Mean difference in %s between every two methods on the same splits, with p of the paired t-test "
-        "and of the test that is corrected for training parts that overlap.",
+        "and of its correction for overlapping training parts.",
         metric ? metric : "the metric");
 cleanup:
     return status;

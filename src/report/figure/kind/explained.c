@@ -273,7 +273,7 @@ const kfe_i_figure_kind kfe_i_figure_loading_weights = {
             .y = "weight W",
             .caption =
                 "Weights W: the rotations made orthonormal, one feature after the other. In PLS they show which "
-                "columns each feature takes from what the features before it left.",
+                "columns each feature takes from the residual of the features before it.",
             .most_series = 4,
             .is_by_column = 1},
 };

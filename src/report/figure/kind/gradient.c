@@ -73,7 +73,7 @@ cleanup:
 
 const kfe_i_figure_kind kfe_i_figure_gradient = {
     .name = "gradient",
-    .title = "Which columns the outputs change with",
+    .title = "Which columns change the outputs",
     .section = "Why",
     .summary = "the mean squared derivative by column, largest first",
     .needs = "a model whose kernels have derivatives, and at least two rows of data",

@@ -3,8 +3,8 @@
  * Importance of columns and views for figures, within a budget; used by permutation.c and gradient.c of this folder.
  *
  * Work is counted in predictions of one row. Evaluating a model predicts every row of the data once, and a report should
- * take at most twice as long, so importance may predict as many rows again as the report has not used for its own
- * features; models that predict in no time at all get a fixed amount of arithmetic.
+ * take at most twice as long. So importance may predict as many rows as the data has, less those that the report needs for
+ * its own features; models that predict in no time at all get a fixed amount of arithmetic.
  */
 #include "report/figure/kind/importance.h"
 

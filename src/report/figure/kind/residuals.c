@@ -33,7 +33,7 @@ const kfe_i_figure_kind kfe_i_figure_residuals = {
     .name = "residuals",
     .title = "Residuals",
     .section = "Quality",
-    .summary = "what the predictions miss, against the predicted numbers",
+    .summary = "errors of the predictions against the predicted numbers",
     .needs = "a model that predicts numbers, and data with targets",
     .draw = draw,
 };
