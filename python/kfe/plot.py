@@ -403,7 +403,7 @@ class ConfusionDisplay(_OfEstimator):
 
 
 class ResidualsDisplay(_OfEstimator):
-    """What predictions miss, against the predicted values."""
+    """Errors of the predictions against the predicted values."""
 
     kind = "residuals"
 

@@ -45,7 +45,7 @@ static const kfe_i_param fit_rows[] = {
         "how the method sees several real targets: as they are, or each divided by its standard deviation; "
         "predictions are in the units of the data either way"),
     KFE_TEXT(kfe_i_fit_settings, class_weight, "class-weight", KFE_CLASS_WEIGHTS_NONE,
-             "weights of the classes, by which the weights of their training examples are multiplied: none, "
+             "weights of the classes, which multiply the weights of their training examples: none, "
              "balanced "
              "(n/(classes·members), so that all classes weigh the same), or NAME=WEIGHT,NAME=WEIGHT, where "
              "the "

@@ -55,9 +55,10 @@ static const kfe_i_param rows[] = {
                          "regularisation of the regressions; auto: by leave-one-out (on a sample if there "
                          "are more than 200 examples); thousandth: a thousandth of the mean diagonal of "
                          "the kernel matrix"),
-    KFE_TEXT(gkdr_settings, label_kernel, "label-kernel", LINEAR,
-             "kernel on the targets: linear finds what changes the mean of the targets; others, such as "
-             "rbf:gamma=median, also find what else changes their distribution, such as their spread"),
+    KFE_TEXT(
+        gkdr_settings, label_kernel, "label-kernel", LINEAR,
+        "kernel on the targets: linear finds directions that change the mean of the targets; others, such "
+        "as rbf:gamma=median, also find directions that change their spread or distribution"),
 };
 
 /* The number of directions after step t of `steps`: it falls by the same factor in each. */

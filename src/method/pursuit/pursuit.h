@@ -68,7 +68,7 @@ typedef struct kfe_i_pursuit_settings {
     KFE_FLAG(kfe_i_pursuit_settings, bound, "bound", "no",                                                   \
              "record the bound of theorem 5.5 for every number of features, and the number it recommends"),  \
         KFE_REAL_OR(kfe_i_pursuit_settings, cost, "cost", "auto", 0, KFE_REAL_MAX, "auto", "auto=-1",        \
-                    "bound: cost of a feature; auto: half of what the first one gains"),                     \
+                    "bound: cost of a feature; auto: half of the gain of the first one"),                    \
         KFE_REAL(kfe_i_pursuit_settings, delta, "delta", "0.1", KFE_REAL_POSITIVE, 1,                        \
                  "bound: probability that it fails")
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figure `residuals`: what the predictions miss, against the predicted numbers. */
+/* The figure `residuals`: errors of the predictions against the predicted numbers. */
 #include "report/figure/kind/cloud.h"
 
 static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
