@@ -293,7 +293,7 @@ static int explain_kernel_param(const parser *p, const char *name, const char *v
         kernel = i;
     if (!kernel_has(kernel, name))
         return 0;
-    cli_text_printf(p->problem, "; parameters of a kernel stand after its name: -k %s:%s=%s",
+    cli_text_printf(p->problem, "; parameters of a kernel follow its name: -k %s:%s=%s",
                     cli_kernels.entry(kernel)->name, name, value);
     return 1;
 }

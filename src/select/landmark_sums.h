@@ -27,7 +27,7 @@ typedef struct kfe_i_landmark_sums {
     kfe_i_row_sums sums;
 } kfe_i_landmark_sums;
 
-/* Makes them for the kernels of the spec and the rows of the group, unless the spec has no landmarks, its folds are not fitted from
+/* Builds the sums for the kernels of the spec and the rows of the group, unless the spec has no landmarks, its folds are not fitted from
  * sums, or there is too little memory. */
 kfe_status kfe_i_landmark_sums_make(kfe_i_group *group, const kfe_spec *spec, kfe_i_landmark_sums *out);
 void kfe_i_landmark_sums_free(kfe_i_landmark_sums *shared);

@@ -46,11 +46,11 @@ typedef struct kfe_i_row_sums {
 
 /* Whether folds of this method may be fitted from sums. */
 int kfe_i_row_sums_serve(const kfe_i_method *method);
-/* Makes them for these rows of the one table of the data, unless they are made already, the data is sparse, has gaps or several views,
+/* Builds the sums of these rows from the one table of the data, unless they exist already, the data is sparse, has gaps or several views,
  * or there are too few rows or too little memory for that to pay off: then `count` is 0. `parts` may be NULL. */
 kfe_status kfe_i_row_sums_make(kfe_context *ctx, const kfe_data *data, const int64_t *rows, int64_t count,
                                const kfe_i_row_parts *parts, kfe_i_row_sums *sums);
-/* Makes them of another table with the rows of the data, which they borrow. */
+/* Builds the sums from another table with the rows of the data; borrows both. */
 kfe_status kfe_i_row_sums_over(kfe_context *ctx, const kfe_data *data, const kfe_i_table *table,
                                const int64_t *rows, int64_t count, const kfe_i_row_parts *parts,
                                kfe_i_row_sums *sums);
@@ -64,9 +64,9 @@ kfe_status kfe_i_row_sums_train(kfe_context *ctx, const kfe_i_row_sums *sums, co
 
 /* Makes the coordinates by eigenvectors, unless they are made or do not fit in memory. */
 kfe_status kfe_i_row_sums_rotate(kfe_context *ctx, kfe_i_row_sums *sums);
-/* Test parts of at most this many rows are faster with them. */
+/* Test parts of at most this many rows are faster with these coordinates. */
 int64_t kfe_i_row_sums_few(const kfe_i_row_sums *sums);
-/* As kfe_i_row_sums_train, in these coordinates and with a spectrum, without scaling; *known is 0 also if a class loses its last
+/* As kfe_i_row_sums_train, in these coordinates and with a spectrum, without scaling; *known is also 0 if a class loses its last
  * example. `test` gets the coordinates of the test rows (allocated, test_count × cols). */
 kfe_status kfe_i_row_sums_train_rotated(kfe_context *ctx, const kfe_i_row_sums *sums,
                                         const kfe_i_split *split, kfe_i_sums *out, double **test, int *known);

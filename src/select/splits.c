@@ -596,7 +596,7 @@ int64_t kfe_i_split_count(const kfe_i_split_rows *from)
     return count;
 }
 
-/* Takes them out of splits that were given. */
+/* Takes rows of weight 0 out of splits that were given. */
 static void drop_weightless(const kfe_i_target *target, kfe_i_splits *splits)
 {
     for (int64_t s = 0; target && target->weights && s < splits->count; s++) {

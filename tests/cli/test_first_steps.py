@@ -25,7 +25,7 @@ def matrices(kfe):
 
 
 @pytest.mark.parametrize("arguments, says", [
-    (["fit", "-m", "koc", "--gamma", "0.1", "iris.csv", "-o", "m.kfe"], "parameters of a kernel stand after its name: -k rbf:gamma=0.1"),
+    (["fit", "-m", "koc", "--gamma", "0.1", "iris.csv", "-o", "m.kfe"], "parameters of a kernel follow its name: -k rbf:gamma=0.1"),
     (["fit", "-m", "kpls", "--n_components", "2", "iris.csv", "-o", "m.kfe"], "fit has no flag '--n_components' (did you mean --dim?)"),
     (["fit", "-m", "kpls", "--n-components=2", "iris.csv", "-o", "m.kfe"], "(did you mean --dim?)"),
     ([*FIT, "--random_state", "1", "iris.csv", "-o", "m.kfe"], "(did you mean --seed?)"),
