@@ -65,3 +65,15 @@ def test_smc_is_the_f_of_the_formula():
         along = np.outer((x - x.mean(0)) @ b, b) / (b @ b)
         rest = x - x.mean(0) - along
         np.testing.assert_allclose(model.smc_[:, k], (along ** 2).sum(0) / ((rest ** 2).sum(0) / (n - 2)), rtol=1e-8)
+
+
+def test_jackknife_intervals_contain_the_planted_coefficients():
+    random = np.random.default_rng(3)
+    x = random.normal(size=(200, 5))
+    b = np.array([2, -1, 0, 0.5, 0])
+    y = x @ b + 0.5 * random.normal(size=200)
+    model = kfe.PLSRegressor(dim=5, learner="ls", scale="none").fit(x, y)
+    found = model.explain(train=(x, y), parts="jackknife", folds=20, level=0.999)
+    low, high = found["coefficient-low"].values[:, 0], found["coefficient-high"].values[:, 0]
+    assert ((low < b) & (b < high)).all() and (high - low < 0.4).all()
+    assert (low < model.coef_[0]).all() and (model.coef_[0] < high).all()

@@ -17,7 +17,7 @@ static const explain_part parts[] = {
     {"linear", kfe_i_explain_linear, NULL},     {"permutation", kfe_i_explain_permutation, NULL},
     {"views", kfe_i_explain_views, NULL},       {"distance", kfe_i_explain_distance, "metric"},
     {"gradient", kfe_i_explain_gradient, NULL}, {"support", kfe_i_explain_support, NULL},
-    {"diagnostics", kfe_i_explain_rows, NULL},
+    {"diagnostics", kfe_i_explain_rows, NULL},  {"jackknife", kfe_i_explain_jackknife, NULL},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -28,12 +28,17 @@ static const kfe_i_param rows[] = {
         "worse predictions get without a column), views (the same for views), distance (how much each column "
         "counts in a learned distance), gradient (derivatives by column), support (support "
         "examples that weigh most), diagnostics (how far each example is from the training data: T², Q, "
-        "leverage, DModX, with limits); by default all that applies to the model and the data, but "
-        "diagnostics only with {examples}"),
+        "leverage, DModX, with limits), jackknife (intervals of coefficients, by fits without some rows of "
+        "the training data); by default all that applies to the model and the data, but diagnostics only "
+        "with {examples}, and never jackknife"),
     KFE_REAL(
         kfe_i_explain_settings, level, "level", "0.95", 0.5, 0.999999,
-        "level of the limits of diagnostics: the share of examples like the training data that stays below each "
-        "limit"),
+        "level of the limits of diagnostics, the share of examples like the training data that stays below each "
+        "limit, and of the intervals of jackknife"),
+    KFE_INT(
+        kfe_i_explain_settings, folds, "folds", "10", 2, KFE_INT_MAX,
+        "number of fits of jackknife, each without one part of the training data; the number of rows leaves out one "
+        "at a time"),
     KFE_FLAG(kfe_i_explain_settings, examples, "examples", "no",
              "also tables with a row for each example: its features, gradient and distance to the support"),
     KFE_TEXT(kfe_i_explain_settings, metric, "metric", "",
@@ -102,15 +107,22 @@ static kfe_status check_parts(kfe_context *ctx, const char *names)
     return KFE_OK;
 }
 
+/* Whether a part is left out unless users name it. */
+static int waits_for_its_name(const kfe_i_explaining *job, const explain_part *part)
+{
+    return part->explain == kfe_i_explain_jackknife ||
+           (part->explain == kfe_i_explain_rows && !job->settings.examples);
+}
+
 /* A part that does not apply is an error only if the user asked for it, as training data asks for views. */
 static kfe_status run_parts(kfe_i_explaining *job)
 {
     for (int p = 0; p < PARTS; p++) {
         int asked = lists(job->settings.parts, parts[p].name) ||
                     lists(job->settings.parts, parts[p].former) ||
-                    (job->train && parts[p].explain == kfe_i_explain_views);
-        int for_examples = parts[p].explain == kfe_i_explain_rows && !job->settings.examples;
-        if ((job->settings.parts[0] || for_examples) && !asked)
+                    (job->train && parts[p].explain == kfe_i_explain_views &&
+                     !lists(job->settings.parts, "jackknife"));
+        if ((job->settings.parts[0] || waits_for_its_name(job, &parts[p])) && !asked)
             continue;
         kfe_status status = parts[p].explain(job);
         if (status != KFE_OK && (asked || status != KFE_EUNSUPPORTED))
@@ -143,9 +155,12 @@ kfe_status kfe_explain_refit(kfe_context *ctx, const kfe_model *model, const kfe
         KFE_TRY(kfe_i_arrange(ctx, model, data, &arranged));
         job.data = &arranged;
     }
-    if (train && job.settings.parts[0] && !lists(job.settings.parts, "views"))
-        KFE_FAIL(ctx, KFE_EINVAL, "training data is for views, which {parts=%s} leaves out; add views to it",
-                 job.settings.parts);
+    if (train && job.settings.parts[0] && !lists(job.settings.parts, "views") &&
+        !lists(job.settings.parts, "jackknife"))
+        KFE_FAIL(
+            ctx, KFE_EINVAL,
+            "training data is for views and jackknife, which {parts=%s} leaves out; add views or jackknife to it",
+            job.settings.parts);
     if (train) {
         KFE_TRY(kfe_i_arrange(ctx, model, train, &arranged_train));
         job.train = &arranged_train;

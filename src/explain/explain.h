@@ -17,7 +17,8 @@ typedef struct kfe_i_explain_settings {
     char metric[KFE_PARAM_TEXT_SIZE]; /* that permutation makes worse; empty: accuracy or rmse */
     int64_t repeats;                  /* permutations of each column */
     int64_t rows;                     /* importance is measured on at most this many examples */
-    double level;                     /* of the limits of diagnostics */
+    double level;                     /* of the limits of diagnostics and the intervals of the jack-knife */
+    int64_t folds;                    /* of the jack-knife */
     int64_t top;                      /* number of columns to permute; 0: all, -1: as many as take seconds */
 } kfe_i_explain_settings;
 
@@ -57,6 +58,8 @@ kfe_status kfe_i_explain_gradient(kfe_i_explaining *job);
 kfe_status kfe_i_explain_support(kfe_i_explaining *job);
 /* How far examples are from the training data; only for those who ask. */
 kfe_status kfe_i_explain_rows(kfe_i_explaining *job);
+/* Standard deviations and intervals of coefficients, by fits without some training rows; only for those who ask. */
+kfe_status kfe_i_explain_jackknife(kfe_i_explaining *job);
 
 /* sizes[c] = the gradient importance of each column of all views, summed over outputs or features. KFE_EUNSUPPORTED as
  * kfe_i_explain_gradient. */

@@ -256,3 +256,46 @@ def test_figures_have_the_numbers(kfe):
         kfe.ok("plot", name, "m.kfe", "new.csv", "--label", "y", "-o", f"{name}.csv")
     kfe.ok("fit", "-q", "-m", "kpls", "--dim", 2, "--learner", "ls", "--label", "y", "train.csv", "-o", "k.kfe")
     kfe.refused("plot", "outliers", "k.kfe", "new.csv", "--label", "y", "-o", "k.svg", says="linear model")
+
+
+def jackknife(kfe, train, *options):
+    found = json.loads(kfe.ok("explain", "-q", "m.kfe", "--parts", "linear;jackknife", "--train", train, *options, "--json").out)["tables"]
+    return {name: np.array(found[name]["values"])[:, 0] for name in ("coefficients", "coefficient-sd", "coefficient-low", "coefficient-high")}
+
+
+def test_jackknife_of_least_squares(kfe):
+    """With as many features as columns, pls is least squares, and as many folds as rows leave out each once."""
+    x, y = problem(rows=30)
+    x = x[:, :3]
+    write(kfe, "train.csv", x, y)
+    kfe.ok("fit", "-q", "-m", "pls", "--dim", 3, "--learner", "ls", "--label", "y", "train.csv", "-o", "m.kfe")
+    found = jackknife(kfe, "train.csv", "--label", "y", "--folds", 100, "--level", 0.9)
+    design = np.column_stack([np.ones(30), x])
+    left_out = np.array([np.linalg.lstsq(np.delete(design, i, 0), np.delete(y, i), rcond=None)[0][1:] for i in range(30)])
+    sd = np.sqrt(29 / 30 * ((left_out - left_out.mean(0)) ** 2).sum(0))
+    np.testing.assert_allclose(found["coefficient-sd"], sd, rtol=1e-7)
+    t = stats.t.ppf(0.95, 29)
+    np.testing.assert_allclose(found["coefficient-low"], found["coefficients"] - t * sd, rtol=1e-7)
+    np.testing.assert_allclose(found["coefficient-high"], found["coefficients"] + t * sd, rtol=1e-7)
+
+
+def test_jackknife_counts_weights_and_not_the_order(kfe):
+    x, y = problem(rows=24)
+    weights = 1 + np.arange(24) % 3
+    write(kfe, "weighted.csv", x, y, weights)
+    fit(kfe, "pls", "weighted.csv", "--weight", "w", "--scale", "none")
+    weighted = jackknife(kfe, "weighted.csv", "--label", "y", "--weight", "w", "--folds", 6)
+    repeated = np.repeat(np.column_stack([x, y]), weights, axis=0)[np.random.default_rng(1).permutation(weights.sum())]
+    fit(kfe, "pls", write(kfe, "repeated.csv", repeated[:, :-1], repeated[:, -1]), "--scale", "none")
+    other = jackknife(kfe, "repeated.csv", "--label", "y", "--folds", 6)
+    for name, values in weighted.items():
+        np.testing.assert_allclose(other[name], values, rtol=1e-6, atol=1e-9, err_msg=name)
+
+
+def test_jackknife_says_what_it_needs(kfe):
+    x, y = problem()
+    fit(kfe, "pls", write(kfe, "train.csv", x, y))
+    kfe.refused("explain", "m.kfe", "--parts", "jackknife", says="--train")
+    kfe.ok("fit", "-q", "-m", "kpls", "--dim", 2, "--learner", "ls", "--label", "y", "train.csv", "-o", "k.kfe")
+    kfe.refused("explain", "k.kfe", "--parts", "jackknife", "--train", "train.csv", "--label", "y", says="its kernel is not linear")
+    kfe.refused("explain", "m.kfe", "--parts", "linear", "--train", "train.csv", "--label", "y", says="add views or jackknife")

@@ -96,6 +96,9 @@ static kfe_status use_diagnostics(kfe_context *ctx, const kfe_model *model, cons
     TRY(kfe_output_open(ctx, predictions_path, &output));
     TRY(CALL(kfe_output_diagnostics)(ctx, output, model, data, &predictions, &rows));
     TRY(kfe_output_commit(ctx, output));
+    TRY(kfe_explain_refit(ctx, model, data, NULL, "parts=jackknife,folds=2", &explanation));
+    kfe_result_free(explanation);
+    explanation = NULL;
     TRY(kfe_explain(ctx, model, data, "examples=yes,parts=diagnostics", &explanation));
     assert_int_equal(kfe_result_find(explanation, "diagnostics")->cols, KFE_DIAGNOSTICS + 1);
 cleanup:
