@@ -188,6 +188,7 @@ static void print_bash(FILE *out)
     print_bash_words(out, "generate", &cli_generators);
     print_bash_words(out, "methods", &cli_methods);
     print_bash_words(out, "learners", &cli_learners);
+    print_bash_words(out, "steps", &cli_steps);
     print_bash_words(out, "kernels", &cli_kernels);
     fputs("            help) words='", out);
     cli_print_command_names(out);

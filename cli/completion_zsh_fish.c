@@ -107,6 +107,7 @@ void cli_print_zsh(FILE *out)
     print_zsh_family(out, "generate:3", &cli_generators);
     print_zsh_family(out, "methods:3", &cli_methods);
     print_zsh_family(out, "learners:3", &cli_learners);
+    print_zsh_family(out, "steps:3", &cli_steps);
     print_zsh_family(out, "kernels:3", &cli_kernels);
     fputs("    esac\n    _files\n}\n_kfe \"$@\"\n", out);
 }

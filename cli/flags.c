@@ -15,6 +15,7 @@ const cli_family cli_methods = {"method", "methods", kfe_method, kfe_method_para
 const cli_family cli_kernels = {"kernel", "kernels", kfe_kernel, kfe_kernel_param, kfe_list_kernels};
 const cli_family cli_generators = {"generator", "generate --list", kfe_generator, kfe_generator_param,
                                    kfe_list_generators};
+const cli_family cli_steps = {"step", "steps", kfe_step, kfe_step_param, kfe_list_steps};
 const cli_family cli_learners = {"learner", "learners", kfe_learner, kfe_learner_param, kfe_list_learners};
 
 int cli_family_find(const cli_family *family, const char *name)

@@ -26,7 +26,7 @@ typedef struct cli_family {
     kfe_status (*as_json)(kfe_context *ctx, const char *name, char **out);
 } cli_family;
 
-extern const cli_family cli_methods, cli_kernels, cli_generators, cli_learners;
+extern const cli_family cli_methods, cli_kernels, cli_generators, cli_learners, cli_steps;
 
 /* The index of the entry with this name (up to a ':'), or -1. */
 int cli_family_find(const cli_family *family, const char *name);

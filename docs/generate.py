@@ -129,6 +129,9 @@ def reference_pages(kfe, library):
     yield "learners.md", catalogue(
         "Learners", "What `--learner` takes: it learns on the features, so that the model predicts.",
         library.entries("learner"), "Source")
+    yield "steps.md", catalogue(
+        "Steps", "What `--prepare` takes, written `step:key=value,…` and separated by commas. [Preparing](../prepare.md) has the order of things.",
+        library.entries("step"), "Formula")
     yield "generators.md", catalogue(
         "Generators", "Example data that `kfe generate` makes. The same `--seed` gives the same data.",
         library.entries("generator"), "Source", lambda entry: f"kfe generate {entry.name} -o data.csv")

@@ -379,7 +379,7 @@ KFE_API kfe_status kfe_data_row(kfe_context *ctx, const kfe_data *data, int view
 typedef struct kfe_entry_info {
     const char *name;
     const char *summary; /* one line */
-    const char *formula; /* kernels: the formula; methods: the paper; generators: the source */
+    const char *formula; /* kernels and steps: the formula; methods: the paper; generators: the source */
     unsigned flags;      /* KFE_HAS_... */
     const char *alias;   /* kernels: another accepted name; NULL: none */
 } kfe_entry_info;
@@ -418,6 +418,8 @@ KFE_API const kfe_entry_info *kfe_generator(int index);
 KFE_API const kfe_entry_info *kfe_kernel(int index);
 KFE_API const kfe_entry_info *kfe_method(int index);
 KFE_API const kfe_entry_info *kfe_learner(int index);
+/* The steps that the fit option prepare takes. */
+KFE_API const kfe_entry_info *kfe_step(int index);
 /* The kernel that a method uses unless another is given; NULL: the method takes no kernel. */
 KFE_API const char *kfe_method_kernel(int index);
 /* The parameters of one entry, row by row; NULL past the end of either table. */
@@ -425,6 +427,7 @@ KFE_API const kfe_param_info *kfe_generator_param(int index, int param);
 KFE_API const kfe_param_info *kfe_kernel_param(int index, int param);
 KFE_API const kfe_param_info *kfe_method_param(int index, int param);
 KFE_API const kfe_param_info *kfe_learner_param(int index, int param);
+KFE_API const kfe_param_info *kfe_step_param(int index, int param);
 /* The options of every fit (scale, gram, ...); NULL past the end. */
 KFE_API const kfe_param_info *kfe_fit_option(int index);
 
@@ -434,6 +437,7 @@ KFE_API kfe_status kfe_list_generators(kfe_context *ctx, const char *name, char 
 KFE_API kfe_status kfe_list_kernels(kfe_context *ctx, const char *name, char **out);
 KFE_API kfe_status kfe_list_methods(kfe_context *ctx, const char *name, char **out);
 KFE_API kfe_status kfe_list_learners(kfe_context *ctx, const char *name, char **out);
+KFE_API kfe_status kfe_list_steps(kfe_context *ctx, const char *name, char **out);
 
 /* The kernel matrix between the rows of two data sets with one view each (columns NULL: `rows` with itself). Words such
  * as gamma=scale are resolved on the data of the columns. The caller frees the matrix. */
@@ -702,7 +706,13 @@ KFE_API const char *const *kfe_model_categories(const kfe_model *model, int view
 /* For a model whose views are columns of one table (kfe_data_divide): the view of each of the *count columns of that table (-1:
  * none). NULL for other models. */
 KFE_API const int32_t *kfe_model_division(const kfe_model *model, int64_t *count);
-/* The scaling of a view's columns, (x - shift) * factor: kfe_model_cols numbers each. NULL: nothing is subtracted or
+/* The steps that prepare the rows of a view before its scaling, as the fit option `prepare` takes them, "none" without any. The caller
+ * frees the string with kfe_string_free. */
+KFE_API kfe_status kfe_model_prepare(kfe_context *ctx, const kfe_model *model, int view, char **out);
+/* The columns of a view after its steps, which kernels and coefficients see, and their names (NULL: it has none). */
+KFE_API int64_t kfe_model_prepared_cols(const kfe_model *model, int view); /* 0 if out of range */
+KFE_API const char *kfe_model_prepared_name(const kfe_model *model, int view, int64_t col);
+/* The scaling of a view's columns, (x - shift) * factor: kfe_model_prepared_cols numbers each. NULL: nothing is subtracted or
  * multiplied. */
 KFE_API const double *kfe_model_shift(const kfe_model *model, int view);
 KFE_API const double *kfe_model_factor(const kfe_model *model, int view);

@@ -334,7 +334,8 @@ static int same_settings(const kfe_i_param_table *table, const void *a, const vo
 static int same_spec(const kfe_spec *a, const kfe_spec *b)
 {
     return a->method == b->method && a->learner == b->learner && a->fit.scale == b->fit.scale &&
-           a->fit.landmarks == b->fit.landmarks && strcmp(a->fit.class_weight, b->fit.class_weight) == 0 &&
+           strcmp(a->fit.prepare, b->fit.prepare) == 0 && a->fit.landmarks == b->fit.landmarks &&
+           strcmp(a->fit.class_weight, b->fit.class_weight) == 0 &&
            same_settings(&a->method->params, a->settings, b->settings) &&
            (!a->learner || same_settings(&a->learner->params, a->learner_settings, b->learner_settings));
 }

@@ -99,10 +99,16 @@ static kfe_status scale_sums(finishing *f)
     KFE_TRY(kfe_i_sums_copy(&a->sums, &f->sums));
     if (kfe_i_accumulator_has_kernel(a->spec) || kfe_i_spec_scale(a->spec) == KFE_SCALE_L2_ROWS)
         return KFE_OK;
-    KFE_TRY(kfe_i_scaler_from_sums(f->ctx, (kfe_i_scale_kind)kfe_i_spec_scale(a->spec), a->sparse, &a->sums,
-                                   &scaler));
-    kfe_i_scaler_free(&f->model->views[0].scaler);
-    f->model->views[0].scaler = scaler;
+    kfe_i_scaler *old = &f->model->views[0].scaler;
+    KFE_TRY(kfe_i_scaler_from_sums(f->ctx, (kfe_i_scale_kind)kfe_i_spec_scale(a->spec),
+                                   a->sparse && old->chain.count == 0, &a->sums, &scaler));
+    if (old->chain.count > 0) { /* the sums are of the columns that its steps make */
+        scaler.cols = old->cols;
+        scaler.chain = old->chain;
+        memset(&old->chain, 0, sizeof old->chain);
+    }
+    kfe_i_scaler_free(old);
+    *old = scaler;
     memset(&scaler, 0, sizeof scaler);
     kfe_i_sums_scale(&f->sums, f->model->views[0].scaler.shift, f->model->views[0].scaler.factor);
 cleanup:

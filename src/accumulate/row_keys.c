@@ -8,6 +8,7 @@
 #include "core/cluster.h"
 #include "core/memory.h"
 #include "data/table/keys.h"
+#include "model/chain_views.h"
 
 /* Halves of the two numbers of a key, which doubles hold exactly, so that keys can be summed over processes. */
 enum { HALVES = 4 };
@@ -157,7 +158,7 @@ static uint64_t joined(const double *halves)
 kfe_status kfe_i_row_store_keys(const kfe_i_row_store *s, kfe_i_row_key **out)
 {
     kfe_status status = KFE_OK;
-    column_sums c = {.store = s, .cols = s->map->views[0].cols};
+    column_sums c = {.store = s, .cols = kfe_i_view_prepared_cols(&s->map->views[0])};
     kfe_i_keyed keyed = {0};
     double *halves = NULL;
     int64_t total = s->part.total;

@@ -13,6 +13,7 @@
 #include "kernel/expansion.h"
 #include "kernel/tile/cross.h"
 #include "kernel/tile/tile.h"
+#include "model/chain_views.h"
 #include "system/system.h"
 
 /* Rows beyond this share of the memory go to the temporary file. */
@@ -153,7 +154,7 @@ static const kfe_i_row_block *find_row(const kfe_i_row_store *s, int64_t row)
 static kfe_status fetch_dense(const kfe_i_row_store *s, const int64_t *index, int64_t count, kfe_i_table *out)
 {
     kfe_status status = KFE_OK;
-    int64_t cols = s->map->views[0].cols;
+    int64_t cols = kfe_i_view_prepared_cols(&s->map->views[0]);
 
     KFE_TRY(kfe_i_table_new_dense(s->ctx, count, cols, out));
     memset(out->values, 0, (size_t)(count * out->stride) * sizeof *out->values);
@@ -196,7 +197,7 @@ static kfe_status fetch_csr(const kfe_i_row_store *s, const int64_t *index, int6
     KFE_TRY(kfe_i_cluster_sum(s->ctx, lengths, count));
     for (int64_t i = 0; i < count; i++)
         entries += (int64_t)lengths[i];
-    KFE_TRY(kfe_i_table_new_csr(s->ctx, count, s->map->views[0].cols, entries, out));
+    KFE_TRY(kfe_i_table_new_csr(s->ctx, count, kfe_i_view_prepared_cols(&s->map->views[0]), entries, out));
     for (int64_t i = 0; i < count; i++)
         out->row_start[i + 1] = out->row_start[i] + (int64_t)lengths[i];
     memset(out->values, 0, (size_t)entries * sizeof *out->values);

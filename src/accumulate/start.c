@@ -87,6 +87,28 @@ static kfe_status refuse_settings(kfe_context *ctx, const char *why)
     return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "%s", said);
 }
 
+/* A step that learns needs all rows before the first is summed. With a kernel, the rows that decide the scaling decide the steps. */
+static kfe_status refuse_learning(kfe_context *ctx, void *user, const char *view, const char *text)
+{
+    kfe_status status = KFE_OK;
+    const char *step = NULL;
+    kfe_i_chain chain = {0};
+
+    (void)user;
+    (void)view;
+    KFE_TRY(kfe_i_chain_parse(ctx, text, &chain));
+    if (kfe_i_chain_learns(&chain, &step))
+        KFE_FAIL(
+            ctx, KFE_EUNSUPPORTED,
+            "{prepare}: step %s learns from all rows before the fit, which a fit from sums over rows cannot "
+            "do; use a step that treats rows one by one, {scale=standard} for the scaling of columns, or fit "
+            "all rows at once",
+            step);
+cleanup:
+    kfe_i_chain_free(&chain);
+    return status;
+}
+
 kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec, int keeps_rows)
 {
     kfe_status status = KFE_OK;
@@ -126,6 +148,8 @@ kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec, int k
                  "{landmarks}",
                  spec->method->name);
     KFE_TRY(kfe_spec_check(ctx, spec, NULL, NULL));
+    if (!kfe_i_accumulator_has_kernel(spec))
+        KFE_TRY(kfe_i_chain_each(ctx, spec->fit.prepare, refuse_learning, NULL));
 cleanup:
     return status;
 }
@@ -139,7 +163,9 @@ int kfe_spec_accumulates(const kfe_spec *spec)
            !(spec->method->points && kfe_i_spec_scale(spec) == KFE_SCALE_L2_ROWS) &&
            (!learner || (learner->fit_sums && !kfe_i_spec_learns_from_kernel(spec))) &&
            spec->fit.calibration == KFE_CALIBRATION_NONE && !spec->fit.target_scale &&
-           !kfe_i_balances_classes(spec);
+           !kfe_i_balances_classes(spec) &&
+           (kfe_i_accumulator_has_kernel(spec) ||
+            kfe_i_chain_each(spec->ctx, spec->fit.prepare, refuse_learning, NULL) == KFE_OK);
 }
 
 /* ---- the map ---- */

@@ -18,6 +18,7 @@ static const special_case special_cases[] = {
     {"methods", {"kfe_method()", "`kfe methods`", "kfe.methods()", "kfe_methods()"}},
     {"kernels", {"kfe_kernel()", "`kfe kernels`", "kfe.kernels()", "kfe_kernels()"}},
     {"learners", {"kfe_learner()", "`kfe learners`", "kfe.learners()", "kfe_learners()"}},
+    {"steps", {"kfe_step()", "`kfe steps`", "kfe.steps()", "kfe_steps()"}},
     {"metrics", {"kfe_metric()", "`kfe help metrics`", "kfe.metrics()", "kfe_metrics()"}},
     {"figures", {"kfe_figure()", "`kfe plot --list`", "kfe.figures()", "`kfe plot --list`"}},
     {"labels", {"kfe_data_set_labels() or kfe_data_set_targets()", "--label or --label-file", "y", "y"}},

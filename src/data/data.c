@@ -61,6 +61,11 @@ cleanup:
     return status;
 }
 
+char *const *kfe_i_view_names(const kfe_i_view *view)
+{
+    return view->column_names ? view->column_names : view->lent_names;
+}
+
 kfe_status kfe_i_view_copy_columns(kfe_context *ctx, const kfe_i_view *from, kfe_i_view *to)
 {
     kfe_status status = KFE_OK;
@@ -401,6 +406,7 @@ kfe_status kfe_i_data_gather(kfe_context *ctx, const kfe_data *data, const int64
         KFE_TRY(kfe_i_view_copy_name(ctx, &data->views[v], &part->views[v]));
         KFE_TRY(kfe_i_table_gather(ctx, &data->views[v].table, index, count, &part->views[v].table));
         KFE_TRY(kfe_i_gaps_gather(ctx, &data->views[v].gaps, index, count, &part->views[v].gaps));
+        part->views[v].lent_names = kfe_i_view_names(&data->views[v]);
     }
     KFE_TRY(kfe_i_target_gather(ctx, &data->target, index, count, &part->target));
     *out = part;

@@ -13,7 +13,9 @@ typedef struct kfe_i_view {
     int named;  /* by the user */
     char *path; /* the file it came from, for messages; NULL: none */
     kfe_i_table table;
-    char **column_names;     /* one per column, or NULL */
+    char **column_names; /* one per column, or NULL */
+    char *const *
+        lent_names; /* of rows gathered from another data set: the names there, which outlive them; NULL: none */
     kfe_i_encoding encoding; /* of text columns, which a dense table holds as zeros and ones */
     kfe_i_gaps gaps;         /* of a dense table */
 } kfe_i_view;
@@ -68,6 +70,8 @@ kfe_status kfe_i_data_copy_target(kfe_context *ctx, const kfe_data *data, kfe_da
 kfe_status kfe_i_number_groups(kfe_context *ctx, const double *values, int64_t stride, int64_t rows,
                                int64_t **out);
 
+/* The names of its columns, its own or those that it was lent; NULL: none. */
+char *const *kfe_i_view_names(const kfe_i_view *view);
 /* The name of a view in messages: its file, if it has one. */
 const char *kfe_i_view_shown(const kfe_i_view *view);
 /* Gives `to` the name and path of `from`. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "explain/explain.h"
-#include "model/linear.h"
+#include "model/chain_views.h"
 
 static int has_distance(const kfe_model *model)
 {
@@ -16,14 +16,17 @@ static int has_distance(const kfe_model *model)
 /* The diagonal of M of each view, one view after the other; 1 for a view without a learned distance. */
 static void put_diagonals(const kfe_model *model, double *values)
 {
-    for (int v = 0; v < model->view_count; values += kfe_model_cols(model, v++))
-        kfe_i_map_diagonal(&model->views[v].scaler.map, kfe_model_cols(model, v), values);
+    for (int v = 0; v < model->view_count; v++) {
+        int64_t cols = kfe_i_view_prepared_cols(&model->views[v]);
+        kfe_i_map_diagonal(&model->views[v].scaler.map, cols, values);
+        values += cols;
+    }
 }
 
 kfe_status kfe_i_explain_distance(kfe_i_explaining *job)
 {
     kfe_status status = KFE_OK;
-    int64_t cols = kfe_i_model_all_cols(job->model);
+    int64_t cols = kfe_i_model_prepared_cols(job->model);
     int64_t count = 0;
     const double *averaged = kfe_model_record(job->model, "importance", &count); /* of the leaves of a tree */
     double *values = NULL;
@@ -35,7 +38,7 @@ kfe_status kfe_i_explain_distance(kfe_i_explaining *job)
         return kfe_i_fail(job->ctx, KFE_EUNSUPPORTED, "the model has no learned distance");
     KFE_TRY(kfe_i_explain_axis(job, "value", 1, (const char *const[]){"share"}, &single));
     KFE_TRY(kfe_i_explain_table(job, "distance", "share of each scaled column in the learned distance",
-                                KFE_BY_COLUMN, single, &values));
+                                KFE_BY_PREPARED, single, &values));
     if (has_distance(job->model))
         put_diagonals(job->model, values);
     else

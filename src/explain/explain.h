@@ -8,8 +8,16 @@
 #include "model/model.h"
 #include "result/result.h"
 
-/* The axes that several tables share. Other axes have numbers from KFE_MODEL_AXES on. */
-enum { KFE_BY_COLUMN, KFE_BY_FEATURE, KFE_BY_OUTPUT, KFE_BY_TARGET, KFE_BY_EXAMPLE, KFE_MODEL_AXES };
+/* The axes that several tables share; KFE_BY_PREPARED: the columns that the steps of the model make, without steps its columns. Other axes have numbers from KFE_MODEL_AXES on. */
+enum {
+    KFE_BY_COLUMN,
+    KFE_BY_PREPARED,
+    KFE_BY_FEATURE,
+    KFE_BY_OUTPUT,
+    KFE_BY_TARGET,
+    KFE_BY_EXAMPLE,
+    KFE_MODEL_AXES
+};
 
 typedef struct kfe_i_explain_settings {
     char parts[KFE_PARAM_TEXT_SIZE];  /* "NAME;NAME"; empty: all that apply */

@@ -2,6 +2,7 @@
 /* The tables of an explanation and the labels that they share; called by every part of explain/. */
 #include "core/memory.h"
 #include "explain/explain.h"
+#include "model/chain_views.h"
 #include "model/linear.h"
 
 /* ---- building ---- */
@@ -54,11 +55,19 @@ cleanup:
     return status;
 }
 
+/* Without steps, prepared columns are the columns. */
+static int own_axis(const kfe_i_explaining *job, int axis)
+{
+    return axis == KFE_BY_PREPARED && !kfe_i_model_prepares(job->model) ? KFE_BY_COLUMN : axis;
+}
+
 kfe_status kfe_i_explain_table(kfe_i_explaining *job, const char *name, const char *about, int rows, int cols,
                                double **values)
 {
     kfe_status status = KFE_OK;
 
+    rows = own_axis(job, rows);
+    cols = own_axis(job, cols);
     KFE_TRY(kfe_i_explain_model_axis(job, rows));
     KFE_TRY(kfe_i_explain_model_axis(job, cols));
     KFE_TRY(kfe_i_result_matrix(job->result, name, about, &job->axes[rows], &job->axes[cols], values));
@@ -69,7 +78,7 @@ cleanup:
 /* ---- axes of the model ---- */
 
 /* "name", "view.name", "column 3" or "view.column 3" */
-static kfe_status column_label(const kfe_i_explaining *job, int v, int64_t j, char **out)
+static kfe_status column_label(const kfe_i_explaining *job, int v, int64_t j, const char *name, char **out)
 {
     const kfe_i_model_view *view = &job->model->views[v];
     kfe_i_text text;
@@ -77,8 +86,8 @@ static kfe_status column_label(const kfe_i_explaining *job, int v, int64_t j, ch
     kfe_i_text_init(&text, job->ctx);
     if (job->model->view_count > 1)
         kfe_i_text_printf(&text, "%s.", view->name);
-    if (view->column_names && *view->column_names[j])
-        kfe_i_text_puts(&text, view->column_names[j]);
+    if (name && *name)
+        kfe_i_text_puts(&text, name);
     else
         kfe_i_text_printf(&text, "column %lld", (long long)j + 1);
     return kfe_i_text_take(&text, out);
@@ -92,7 +101,23 @@ static kfe_status label_columns(const kfe_i_explaining *job, kfe_i_labels *axis)
     KFE_ALLOC_ZERO(job->ctx, axis->labels, axis->count);
     for (int v = 0; v < job->model->view_count; v++)
         for (int64_t j = 0; j < job->model->views[v].cols; j++)
-            KFE_TRY(column_label(job, v, j, &axis->labels[position++]));
+            KFE_TRY(
+                column_label(job, v, j, kfe_model_column_name(job->model, v, j), &axis->labels[position++]));
+cleanup:
+    return status;
+}
+
+static kfe_status label_prepared(const kfe_i_explaining *job, kfe_i_labels *axis)
+{
+    kfe_status status = KFE_OK;
+    int64_t position = 0;
+
+    KFE_ALLOC_ZERO(job->ctx, axis->labels, axis->count);
+    for (int v = 0; v < job->model->view_count; v++) {
+        const kfe_i_model_view *view = &job->model->views[v];
+        for (int64_t j = 0; j < kfe_i_view_prepared_cols(view); j++)
+            KFE_TRY(column_label(job, v, j, kfe_i_view_prepared_name(view, j), &axis->labels[position++]));
+    }
 cleanup:
     return status;
 }
@@ -138,6 +163,9 @@ kfe_status kfe_i_explain_model_axis(kfe_i_explaining *job, int which)
     case KFE_BY_COLUMN:
         *axis = (kfe_i_labels){.name = "column", .count = kfe_i_model_all_cols(model)};
         return label_columns(job, axis);
+    case KFE_BY_PREPARED:
+        *axis = (kfe_i_labels){.name = "column", .count = kfe_i_model_prepared_cols(model)};
+        return label_prepared(job, axis);
     case KFE_BY_FEATURE:
         *axis = (kfe_i_labels){.name = "feature", .count = model->dim};
         return KFE_OK;

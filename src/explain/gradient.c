@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "model/chain_views.h"
 #include "model/linear.h"
 
 /* ---- kernels ---- */
@@ -356,6 +357,9 @@ kfe_status kfe_i_gradient_check(kfe_context *ctx, const kfe_model *model)
         return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "derivatives of a model with a tree are not available");
     if (kernel)
         return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "the kernel %s has no derivative by columns", kernel);
+    if (kfe_i_model_prepares(model))
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
+                          "derivatives through the steps of {prepare} are not available");
     if (kfe_i_scaling_not_linear(model))
         return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "derivatives through rows of length one are not available");
     if (model->projector == KFE_PROJECT_IDENTITY && !outputs_have_slopes(model))

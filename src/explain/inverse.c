@@ -10,12 +10,16 @@
 #include "core/memory.h"
 #include "explain/explain.h"
 #include "explain/preimage.h"
+#include "model/chain_views.h"
 #include "model/linear.h"
 
 static kfe_status check(kfe_context *ctx, const kfe_model *model, const kfe_matrix *features)
 {
     const char *reason = kfe_i_features_not_linear(model);
 
+    if (kfe_i_model_prepares(model))
+        return kfe_i_fail(ctx, KFE_EUNSUPPORTED,
+                          "features of this model have no inverse: the steps of {prepare} cannot be undone");
     if (kfe_i_scaling_not_linear(model) || (reason && kfe_i_model_has_map(model)))
         return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "features of this model have no inverse: %s",
                           reason ? reason : kfe_i_scaling_not_linear(model));

@@ -12,7 +12,8 @@
  *     selectivity-ratio   of column j for one target: e/(‖x_j‖² − e), e = (x_jᵀŷ)²/‖ŷ‖² and ŷ = TQᵀ
  *     smc                 significance multivariate correlation of column j for one target: F of x_j = ŷb_j/‖b‖² + rest, with b the
  *                         coefficients on scaled columns, 1 and n − 2 degrees of freedom (Tran et al. 2014)
- *     coefficients        outputs(x) = coefficientsᵀx + intercept for raw x: scaling and centring are undone
+ *     coefficients        outputs(x) = coefficientsᵀx + intercept for raw x: steps, scaling and centring are undone. After a step that is
+ *                         not affine, x are the columns that the steps make
  *
  * For the orthogonal features of pls these are the attributes of scikit-learn's PLSRegression.
  * Wold, Sjöström & Eriksson (2001); Rajalahti et al. (2009); Tran et al. (2014). Time O(d·k²).
@@ -26,8 +27,26 @@
 #include "core/memory.h"
 #include "explain/explain.h"
 #include "linalg/linalg.h"
+#include "model/chain_views.h"
 
-/* ---- coefficients in raw units ---- */
+/* ---- coefficients in the units of the data ---- */
+
+/* Undoes the scaling and, if all steps are affine, the steps; *axis: the columns that the map is then on. */
+static kfe_status undo_preparation(kfe_i_explaining *job, kfe_i_linear_map *map, int *axis)
+{
+    kfe_status status = KFE_OK;
+    const char *step = NULL;
+
+    kfe_i_linear_map_undo_scaling(job->model, map);
+    if (kfe_i_model_prepares_linearly(job->model, &step)) {
+        *axis = KFE_BY_COLUMN;
+        return kfe_i_linear_map_undo_steps(job->ctx, job->model, map);
+    }
+    *axis = KFE_BY_PREPARED;
+    kfe_i_log(job->ctx, KFE_LOG_NOTICE,
+              "step %s is not linear, so coefficients are on the columns that the steps make", step);
+    return status;
+}
 
 static void copy_intercept(const kfe_i_linear_map *map, double *out)
 {
@@ -35,17 +54,24 @@ static void copy_intercept(const kfe_i_linear_map *map, double *out)
         out[o] = -map->offset[o];
 }
 
-static kfe_status add_raw_map(kfe_i_explaining *job, const kfe_i_linear_map *map, int axis,
-                              const char *const *names)
+/* What the tables of a map are called, and what they say of columns of the data and of those that steps make. */
+typedef struct map_names {
+    const char *weights, *about[2], *intercept, *about_intercept[2];
+} map_names;
+
+static kfe_status add_raw_map(kfe_i_explaining *job, kfe_i_linear_map *map, int axis, const map_names *names)
 {
     kfe_status status = KFE_OK;
+    int columns = 0;
     int single = 0;
     double *values = NULL;
 
-    KFE_TRY(kfe_i_explain_table(job, names[0], names[1], KFE_BY_COLUMN, axis, &values));
+    KFE_TRY(undo_preparation(job, map, &columns));
+    int made = columns == KFE_BY_PREPARED;
+    KFE_TRY(kfe_i_explain_table(job, names->weights, names->about[made], columns, axis, &values));
     memcpy(values, map->weights, (size_t)(map->cols * map->dim) * sizeof *values);
     KFE_TRY(kfe_i_explain_axis(job, "value", 1, (const char *const[]){"intercept"}, &single));
-    KFE_TRY(kfe_i_explain_table(job, names[2], names[3], axis, single, &values));
+    KFE_TRY(kfe_i_explain_table(job, names->intercept, names->about_intercept[made], axis, single, &values));
     copy_intercept(map, values);
 cleanup:
     return status;
@@ -53,17 +79,19 @@ cleanup:
 
 static kfe_status explain_outputs(kfe_i_explaining *job)
 {
-    static const char *const names[] = {"coefficients",
-                                        "outputs per unit of each column, in the units of the data",
-                                        "intercept", "the output where every column is 0"};
+    static const map_names names = {
+        "coefficients",
+        {"outputs per unit of each column, in the units of the data",
+         "outputs per unit of each column that the steps make"},
+        "intercept",
+        {"the output where every column is 0", "the output where every column that the steps make is 0"}};
     kfe_status status = KFE_OK;
     kfe_i_linear_map map = {0};
 
     if (kfe_i_outputs_not_linear(job->model) || kfe_i_scaling_not_linear(job->model))
         return KFE_OK;
     KFE_TRY(kfe_i_linear_outputs(job->ctx, job->model, &map));
-    kfe_i_linear_map_undo_scaling(job->model, &map);
-    KFE_TRY(add_raw_map(job, &map, KFE_BY_OUTPUT, names));
+    KFE_TRY(add_raw_map(job, &map, KFE_BY_OUTPUT, &names));
 cleanup:
     kfe_i_linear_map_free(&map);
     return status;
@@ -71,15 +99,17 @@ cleanup:
 
 static kfe_status explain_raw_features(kfe_i_explaining *job, kfe_i_linear_map *rotations)
 {
-    static const char *const names[] = {"feature-coefficients",
-                                        "features per unit of each column, in the units of the data",
-                                        "feature-intercept", "the feature where every column is 0"};
+    static const map_names names = {
+        "feature-coefficients",
+        {"features per unit of each column, in the units of the data",
+         "features per unit of each column that the steps make"},
+        "feature-intercept",
+        {"the feature where every column is 0", "the feature where every column that the steps make is 0"}};
     kfe_status status = KFE_OK;
 
     if (kfe_i_scaling_not_linear(job->model))
         return KFE_OK;
-    kfe_i_linear_map_undo_scaling(job->model, rotations);
-    KFE_TRY(add_raw_map(job, rotations, KFE_BY_FEATURE, names));
+    KFE_TRY(add_raw_map(job, rotations, KFE_BY_FEATURE, &names));
 cleanup:
     return status;
 }
@@ -109,11 +139,11 @@ static kfe_status explain_weights(kfe_i_explaining *job, const kfe_i_linear_map 
     double *values = NULL;
     size_t size = (size_t)(rotations->cols * rotations->dim) * sizeof *values;
 
-    KFE_TRY(kfe_i_explain_table(job, "rotations", "features per unit of each scaled column", KFE_BY_COLUMN,
+    KFE_TRY(kfe_i_explain_table(job, "rotations", "features per unit of each scaled column", KFE_BY_PREPARED,
                                 KFE_BY_FEATURE, &values));
     memcpy(values, rotations->weights, size);
     KFE_TRY(kfe_i_explain_table(job, "weights", "the rotations made orthonormal, feature after feature",
-                                KFE_BY_COLUMN, KFE_BY_FEATURE, &values));
+                                KFE_BY_PREPARED, KFE_BY_FEATURE, &values));
     memcpy(values, rotations->weights, size);
     orthonormalise(rotations->cols, rotations->dim, values);
     *out = values;
@@ -210,7 +240,7 @@ static kfe_status explain_columns(kfe_i_explaining *job, const double *factor, i
 
     KFE_TRY(kfe_i_explain_table(job, "x-loadings",
                                 "how each scaled column of the training data rises with the features",
-                                KFE_BY_COLUMN, KFE_BY_FEATURE, &values));
+                                KFE_BY_PREPARED, KFE_BY_FEATURE, &values));
     memcpy(values, m->cross, (size_t)(m->cols * m->dim) * sizeof *values);
     divide(m->cols, m->dim, factor, 1, values);
     KFE_ALLOC(job->ctx, squares, m->dim);
@@ -237,7 +267,7 @@ static kfe_status explain_vip(kfe_i_explaining *job, const double *weights, cons
     KFE_TRY(kfe_i_explain_axis(job, "value", 1, (const char *const[]){"vip"}, &single));
     KFE_TRY(kfe_i_explain_table(job, "vip",
                                 "variable importance in projection; above 1: more than the average column",
-                                KFE_BY_COLUMN, single, &values));
+                                KFE_BY_PREPARED, single, &values));
     for (int64_t j = 0; j < m->cols; j++) {
         double sum = 0;
         for (int64_t a = 0; a < m->dim; a++)
@@ -273,7 +303,7 @@ static kfe_status explain_selectivity(kfe_i_explaining *job, const double *y_loa
     KFE_TRY(kfe_i_explain_table(
         job, "selectivity-ratio",
         "explained over unexplained variance of each column when it is fitted to the predicted target",
-        KFE_BY_COLUMN, targets, &values));
+        KFE_BY_PREPARED, targets, &values));
     for (int64_t t = 0; t < m->targets; t++)
         fill_selectivity(m, y_loadings + t * m->dim, t, values);
 cleanup:
@@ -312,7 +342,7 @@ static kfe_status explain_smc(kfe_i_explaining *job, const double *rotations, co
     KFE_ALLOC(job->ctx, b, m->cols);
     KFE_TRY(kfe_i_explain_table(
         job, "smc", "F of each column against its part along the regression (1 and n − 2 degrees of freedom)",
-        KFE_BY_COLUMN, KFE_BY_TARGET, &values));
+        KFE_BY_PREPARED, KFE_BY_TARGET, &values));
     for (int64_t t = 0; t < m->targets; t++) {
         cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)m->cols, (blasint)m->dim, 1, rotations,
                     (blasint)m->dim, y_loadings + t * m->dim, 1, 0, b, 1);

@@ -183,12 +183,12 @@ static kfe_status add_contributions(kfe_i_explaining *job, const double *residua
 
     KFE_TRY(kfe_i_explain_table(job, "t2-contributions",
                                 "what each column adds to the T² of the example; the sum is T²",
-                                KFE_BY_EXAMPLE, KFE_BY_COLUMN, &out));
+                                KFE_BY_EXAMPLE, KFE_BY_PREPARED, &out));
     KFE_TRY(add_t2_contributions(job, residuals, out));
     KFE_TRY(kfe_i_explain_table(
         job, "q-contributions",
         "squared residual of each scaled column, with the sign of the residual; the sizes add up to Q",
-        KFE_BY_EXAMPLE, KFE_BY_COLUMN, &out));
+        KFE_BY_EXAMPLE, KFE_BY_PREPARED, &out));
     memcpy(out, residuals, (size_t)numbers * sizeof *out);
     sign_squares(numbers, out);
 cleanup:

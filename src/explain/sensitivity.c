@@ -10,6 +10,7 @@
 #include "data/prepare/fill.h"
 #include "explain/gradient.h"
 #include "model/linear.h"
+#include "model/prepare.h"
 
 enum { BLOCK = 32 };
 
@@ -45,8 +46,7 @@ static kfe_status scale_rows(kfe_i_explaining *job, const kfe_data *data, kfe_i_
     kfe_status status = KFE_OK;
 
     for (int v = 0; v < job->model->view_count; v++)
-        KFE_TRY(kfe_i_fill_scaler_apply(job->ctx, &job->model->views[v].scaler, &data->views[v].table,
-                                        &data->views[v].gaps, &scaled[v]));
+        KFE_TRY(kfe_i_view_scale(job->ctx, &job->model->views[v].scaler, data, v, &scaled[v]));
 cleanup:
     return status;
 }

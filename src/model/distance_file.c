@@ -8,7 +8,7 @@
 #include "core/memory.h"
 #include "core/text.h"
 #include "linalg/linalg.h"
-#include "model/model.h"
+#include "model/chain_views.h"
 
 /* Eigenvalues of a matrix may be negative by rounding, relative to the largest. */
 #define KFE_DISTANCE_ROUNDING 1e-10
@@ -154,6 +154,9 @@ static kfe_status read_model(kfe_context *ctx, const char *path, const kfe_i_vie
     kfe_model *model = NULL;
 
     KFE_TRY(kfe_model_load(ctx, path, &model));
+    if (kfe_i_model_prepares(model))
+        KFE_FAIL(ctx, KFE_EINPUT,
+                 "%s: the distance is for columns that steps of {prepare} make; fit it without steps", path);
     KFE_TRY(map_of_model(ctx, path, model, &out->map));
     const kfe_i_scaler *scaler = &model->views[0].scaler;
     out->kind = scaler->kind;

@@ -10,6 +10,7 @@
 
 #include "core/memory.h"
 #include "linalg/linalg.h"
+#include "model/chain_views.h"
 
 void kfe_i_linear_map_free(kfe_i_linear_map *map)
 {
@@ -71,7 +72,7 @@ static kfe_status begin(kfe_context *ctx, const kfe_model *model, int64_t dim, k
 {
     kfe_status status = KFE_OK;
 
-    *out = (kfe_i_linear_map){.ctx = ctx, .cols = kfe_i_model_all_cols(model), .dim = dim};
+    *out = (kfe_i_linear_map){.ctx = ctx, .cols = kfe_i_model_prepared_cols(model), .dim = dim};
     KFE_ALLOC_ZERO(ctx, out->weights, out->cols * dim);
     KFE_ALLOC_ZERO(ctx, out->offset, dim);
 cleanup:
@@ -89,11 +90,11 @@ static kfe_status add_kernels(kfe_context *ctx, const kfe_model *model, kfe_i_li
         const kfe_i_kernel *kernel = &model->kernels.items[m];
         int64_t first = 0;
         for (int v = 0; v < kernel->view; v++)
-            first += model->views[v].cols;
+            first += kfe_i_view_prepared_cols(&model->views[v]);
         KFE_TRY(kfe_i_table_transpose_times(ctx, &model->views[kernel->view].support, model->coefficients,
                                             model->dim, product));
-        cblas_daxpy((blasint)(model->views[kernel->view].cols * model->dim), kernel->common.weight, product,
-                    1, out->weights + first * model->dim, 1);
+        cblas_daxpy((blasint)(kfe_i_view_prepared_cols(&model->views[kernel->view]) * model->dim),
+                    kernel->common.weight, product, 1, out->weights + first * model->dim, 1);
     }
 cleanup:
     kfe_i_free(ctx, product);
@@ -183,10 +184,46 @@ void kfe_i_linear_map_undo_scaling(const kfe_model *model, kfe_i_linear_map *map
 
     for (int v = 0; v < model->view_count; v++) {
         const kfe_i_scaler *scaler = &model->views[v].scaler;
-        for (int64_t j = 0; j < model->views[v].cols; j++, row += map->dim)
+        for (int64_t j = 0; j < kfe_i_scaler_prepared(scaler); j++, row += map->dim)
             for (int64_t o = 0; o < map->dim; o++) {
                 row[o] *= scaler->factor ? scaler->factor[j] : 1;
                 map->offset[o] += row[o] * (scaler->shift ? scaler->shift[j] : 0);
             }
     }
+}
+
+kfe_status kfe_i_linear_map_undo_steps(kfe_context *ctx, const kfe_model *model, kfe_i_linear_map *map)
+{
+    kfe_status status = KFE_OK;
+    int64_t cols = kfe_i_model_all_cols(model);
+    const double *from = map->weights;
+    double *weights = NULL;
+    double *constants = NULL;
+    double *to;
+
+    if (!kfe_i_model_prepares(model))
+        return KFE_OK;
+    KFE_ALLOC(ctx, weights, cols * map->dim);
+    KFE_ALLOC(ctx, constants, map->dim);
+    to = weights;
+    for (int v = 0; v < model->view_count; v++) {
+        const kfe_i_model_view *view = &model->views[v];
+        int64_t size = view->cols * map->dim;
+        if (view->scaler.chain.count == 0) {
+            memcpy(to, from, (size_t)size * sizeof *to);
+        } else {
+            KFE_TRY(kfe_i_chain_pull(ctx, &view->scaler.chain, map->dim, from, to, constants));
+            cblas_daxpy((blasint)map->dim, -1, constants, 1, map->offset, 1);
+        }
+        from += kfe_i_view_prepared_cols(view) * map->dim;
+        to += size;
+    }
+    kfe_i_free(ctx, map->weights);
+    map->weights = weights;
+    map->cols = cols;
+    weights = NULL;
+cleanup:
+    kfe_i_free(ctx, weights);
+    kfe_i_free(ctx, constants);
+    return status;
 }

@@ -5,7 +5,7 @@
 
 #include "model/model.h"
 
-/* values(x) = Wᵀx − offset, where x has the columns of all views, one after the other. */
+/* values(x) = Wᵀx − offset, where x has the columns of all views after their steps, one after the other. */
 typedef struct kfe_i_linear_map {
     kfe_context *ctx;
     int64_t cols, dim;
@@ -26,7 +26,9 @@ const char *kfe_i_scaling_not_linear(const kfe_model *model);
 /* The features, and the outputs of the learner, on scaled columns. The model must be linear. */
 kfe_status kfe_i_linear_features(kfe_context *ctx, const kfe_model *model, kfe_i_linear_map *out);
 kfe_status kfe_i_linear_outputs(kfe_context *ctx, const kfe_model *model, kfe_i_linear_map *out);
-/* Rewrites a map on scaled columns as one on raw columns. */
+/* Rewrites a map on scaled columns as one on unscaled columns, those that the steps of the model make. */
 void kfe_i_linear_map_undo_scaling(const kfe_model *model, kfe_i_linear_map *map);
+/* Rewrites that as a map on the columns of the data; all steps are affine (kfe_i_model_prepares_linearly). */
+kfe_status kfe_i_linear_map_undo_steps(kfe_context *ctx, const kfe_model *model, kfe_i_linear_map *map);
 
 #endif

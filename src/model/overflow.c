@@ -61,6 +61,8 @@ kfe_status kfe_i_refuse_overflow(kfe_context *ctx, const kfe_i_ready *ready, con
     if (row < 0)
         return KFE_OK;
     for (int v = 0; v < model->view_count; v++) {
+        if (model->views[v].scaler.chain.count > 0)
+            continue; /* steps make other columns */
         if (ready->given)
             compare(&found, kfe_i_view_shown(&ready->given[v]), &ready->given[v].table,
                     &model->views[v].scaler, row);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scaling of views and kernels with all their numbers; used by fit.c and by the search (select/sweep.c). */
+/* Steps and scaling of views, and kernels with all their numbers; used by fit.c and by the search (select/sweep.c). */
 #include "model/prepare.h"
 
 #include <string.h>
 
 #include "core/memory.h"
+#include "model/chain_views.h"
 #include "model/distance_file.h"
 
 /* Ranges that differ by less need no explanation. */
@@ -135,6 +136,37 @@ static void take_distance(kfe_i_scaler *distance, kfe_i_scaler *scaler)
     memset(&distance->map, 0, sizeof distance->map);
 }
 
+static kfe_status learn_scaler(kfe_context *ctx, kfe_i_scaling how, const kfe_i_kernel_list *kernels,
+                               const kfe_data *train, int v, kfe_i_scaler *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_view *view = &train->views[v];
+    kfe_i_table weighted = kfe_i_weighted_rows(&view->table, &train->target);
+    kfe_i_scale_source source = {.table = &weighted,
+                                 .gaps = &view->gaps,
+                                 .names = kfe_i_view_names(view),
+                                 .shown = kfe_i_view_shown(view)};
+    kfe_i_chain chain = {0};
+
+    KFE_TRY(kfe_i_chain_of_view(ctx, how.prepare, kernels, train, v, &chain));
+    KFE_TRY(kfe_i_fill_scaler_learn(ctx, kind_for_view(how.kind, kernels, train, v), &source, &chain, out));
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_view_scale(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_data *data, int v,
+                            kfe_i_table *out)
+{
+    const kfe_i_view *view = &data->views[v];
+    const kfe_i_scale_source source = {.table = &view->table,
+                                       .gaps = &view->gaps,
+                                       .names = kfe_i_view_names(view),
+                                       .shown = kfe_i_view_shown(view),
+                                       .first_row = data->first_row};
+
+    return kfe_i_fill_scaler_apply(ctx, scaler, &source, out);
+}
+
 kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_kernel_list *kernels,
                              const kfe_data *train, const kfe_data *data, kfe_i_scaler *scalers,
                              kfe_i_table *scaled)
@@ -153,15 +185,13 @@ kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_ke
     }
     for (int v = 0; v < data->view_count; v++) {
         const kfe_i_table *table = &data->views[v].table;
-        kfe_i_table weighted = kfe_i_weighted_rows(&train->views[v].table, &train->target);
-        KFE_TRY(kfe_i_fill_scaler_learn(ctx, kind_for_view(how.kind, kernels, train, v), &weighted,
-                                        &train->views[v].gaps, &scalers[v]));
+        KFE_TRY(learn_scaler(ctx, how, kernels, train, v, &scalers[v]));
         if (distance.map.values)
             take_distance(&distance, &scalers[v]);
         if (how.keeps_singles && kfe_i_scaler_keeps_single(&scalers[v], table))
             kfe_i_scaler_apply_lazily(&scalers[v], table, &scaled[v]);
         else
-            KFE_TRY(kfe_i_fill_scaler_apply(ctx, &scalers[v], table, &data->views[v].gaps, &scaled[v]));
+            KFE_TRY(kfe_i_view_scale(ctx, &scalers[v], data, v, &scaled[v]));
         if (!how.within || scaled[v].values != table->values)
             KFE_TRY(check_magnitude(ctx, &data->views[v], &scaled[v]));
     }

@@ -19,9 +19,13 @@ int kfe_i_auto_scales_view(const kfe_i_kernel_list *kernels, const kfe_data *dat
 kfe_status kfe_i_log_auto_scaling(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_data *data,
                                   double *ratios);
 
-/* Learns what to fill in for missing values and the scaling of each view on the rows of `train` and applies it to the rows of `data`:
+/* View v of the data filled in, prepared and scaled. */
+kfe_status kfe_i_view_scale(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_data *data, int v,
+                            kfe_i_table *out);
+
+/* Learns what to fill in for missing values, the steps and the scaling of each view on the rows of `train` and applies it to the rows of `data`:
  *   kernels          bound to the views: they decide where `auto` may scale
- *   how              the scaling, and a learned distance from a file, which is for one view of numbers and becomes the map of its scaler
+ *   how              the steps, the scaling, and a learned distance from a file, which is for one view of numbers and becomes the map of its scaler
  *   scalers[views]   what was learned; free each also after a failure; NULL: not wanted, without singles kept
  *   scaled[views]    zeroed before; borrowed from `data` where nothing is scaled
  * Strings are not scaled. Data in single precision becomes double unless `how` keeps it. */

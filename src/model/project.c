@@ -13,6 +13,7 @@
 #include "model/linear.h"
 #include "model/model.h"
 #include "model/overflow.h"
+#include "model/prepare.h"
 
 /* Columns in another order would be mistaken for each other silently. */
 static kfe_status check_names(kfe_context *ctx, const kfe_i_model_view *expected, const kfe_i_view *given)
@@ -88,8 +89,7 @@ kfe_status kfe_i_model_scale(kfe_context *ctx, const kfe_model *model, const kfe
 
     KFE_TRY(kfe_i_model_check(ctx, model, data));
     for (int v = 0; v < model->view_count; v++)
-        KFE_TRY(kfe_i_fill_scaler_apply(ctx, &model->views[v].scaler, &data->views[v].table,
-                                        &data->views[v].gaps, &scaled[v]));
+        KFE_TRY(kfe_i_view_scale(ctx, &model->views[v].scaler, data, v, &scaled[v]));
 cleanup:
     return status;
 }

@@ -16,10 +16,12 @@ typedef struct request {
     const kfe_model *model;
     const kfe_rows *views;
     int64_t rows;
-    double *features;                           /* transform: the caller's; NULL: predict */
-    double *predictions, *scores;               /* predict: the caller's; scores may be NULL */
-    kfe_i_ready ready;                          /* all that follows is scratch, for one block */
-    double *values, *own_features, *own_scores; /* values: of all views, before and after their maps */
+    double *features;             /* transform: the caller's; NULL: predict */
+    double *predictions, *scores; /* predict: the caller's; scores may be NULL */
+    kfe_i_ready ready;            /* all that follows is scratch, for one block */
+    double *values, *own_features,
+        *own_scores;   /* values: of all views, before and after their steps and maps */
+    double *step_room; /* of one row */
 } request;
 
 /* ---- checks ---- */
@@ -62,10 +64,22 @@ cleanup:
 
 /* ---- scratch ---- */
 
-/* Numbers of one row of a view: as given and, if the model has a map, after it. */
+/* Numbers of one row of a view: as given and, if the model has steps or a map, after each. */
 static int64_t columns_of(const kfe_i_model_view *view)
 {
-    return view->cols + (view->scaler.map.values ? view->scaler.map.cols : 0);
+    return view->cols + (view->scaler.chain.count > 0 ? view->scaler.chain.made : 0) +
+           (view->scaler.map.values ? view->scaler.map.cols : 0);
+}
+
+/* What the steps of a view need for one row at a time. */
+static int64_t room_of(const kfe_model *model)
+{
+    int64_t most = 0;
+
+    for (int v = 0; v < model->view_count; v++)
+        if (model->views[v].scaler.chain.count > 0 && kfe_i_chain_room(&model->views[v].scaler.chain) > most)
+            most = kfe_i_chain_room(&model->views[v].scaler.chain);
+    return most;
 }
 
 /* Divides the scratch memory: tables of both kinds, values, features and scores of a block. */
@@ -78,7 +92,8 @@ static kfe_status begin(request *r, int64_t block)
     for (int v = 0; v < views; v++)
         cols += columns_of(&r->model->views[v]);
     int64_t tables = 2 * views * (int64_t)sizeof(kfe_i_table);
-    int64_t numbers = block * (cols + r->model->dim + outputs) * (int64_t)sizeof(double);
+    int64_t numbers =
+        (block * (cols + r->model->dim + outputs) + room_of(r->model)) * (int64_t)sizeof(double);
     kfe_i_table *memory = kfe_i_scratch(r->ctx, tables + numbers);
     if (!memory)
         return kfe_i_lack(r->ctx);
@@ -88,6 +103,7 @@ static kfe_status begin(request *r, int64_t block)
     r->values = (double *)(memory + 2 * views);
     r->own_features = r->values + block * cols;
     r->own_scores = r->own_features + block * r->model->dim;
+    r->step_room = r->own_scores + block * outputs;
     return KFE_OK;
 }
 
@@ -104,6 +120,25 @@ static void copy_rows(const kfe_rows *from, int64_t first, kfe_i_table *to)
             for (int64_t j = 0; j < to->cols; j++)
                 row[j] = (double)((const float *)from->values)[at + j];
     }
+}
+
+/* The rows after the steps, in the room behind them. */
+static kfe_status step_block(const request *r, const kfe_i_model_view *view, int64_t first,
+                             kfe_i_table *table)
+{
+    const kfe_i_chain *chain = &view->scaler.chain;
+    double *made = table->values + table->rows * table->cols;
+    int at = 0;
+
+    for (int64_t i = 0; i < table->rows; i++) {
+        int64_t col = kfe_i_chain_row(chain, table->values + i * table->stride, r->step_room,
+                                      made + i * chain->made, &at);
+        if (col >= 0)
+            return kfe_i_chain_refuse(r->ctx, chain, at, view->name, first + i, col);
+    }
+    table->values = made;
+    table->cols = table->stride = chain->made;
+    return KFE_OK;
 }
 
 /* The rows after the map, in the room behind them. */
@@ -132,6 +167,8 @@ static kfe_status scale_block(request *r, int64_t first, int64_t count)
         if (view->scaler.fill)
             kfe_i_fill_nans(view->scaler.fill, table);
         KFE_TRY(kfe_i_table_check_finite_from(r->ctx, table, view->name, first));
+        if (view->scaler.chain.count > 0)
+            KFE_TRY(step_block(r, view, first, table));
         kfe_i_scaler_apply_in_place(&view->scaler, table);
         if (view->scaler.map.values)
             map_block(&view->scaler.map, table);

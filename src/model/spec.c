@@ -12,6 +12,11 @@
 #include "method/user_rule.h"
 
 static const kfe_i_param fit_rows[] = {
+    KFE_TEXT(
+        kfe_i_fit_settings, prepare, "prepare", KFE_CHAIN_NONE,
+        "steps that prepare each row before the scaling, one after the other, such as "
+        "snv,sg:window=11,order=2,derivative=1; kept in the model. VIEW=STEPS;VIEW=STEPS for several views. "
+        "scale=auto then leaves the columns as the steps make them"),
     KFE_CHOICE_OR(
         kfe_i_fit_settings, scale, "scale", "auto", KFE_SCALE_SETTING_WORDS, KFE_SCALE_NAMED,
         "scaling of the columns, learned on the training data; sparse data is not centred; auto: standard "
@@ -326,16 +331,23 @@ int kfe_i_spec_scales_target(const kfe_spec *spec, const kfe_i_target *target)
     return spec->fit.target_scale && target->task == KFE_TASK_REAL;
 }
 
+int kfe_i_spec_prepares(const kfe_spec *spec)
+{
+    return spec->fit.prepare[0] && strcmp(spec->fit.prepare, KFE_CHAIN_NONE) != 0;
+}
+
 int kfe_i_spec_scale(const kfe_spec *spec)
 {
     int only_copies = spec->method == &kfe_i_method_none && !spec->learner && !kfe_i_spec_maps_kernel(spec);
 
-    return only_copies && spec->fit.scale == KFE_SCALE_AUTO ? KFE_SCALE_NONE : spec->fit.scale;
+    return spec->fit.scale == KFE_SCALE_AUTO && (only_copies || kfe_i_spec_prepares(spec)) ? KFE_SCALE_NONE
+                                                                                           : spec->fit.scale;
 }
 
 kfe_i_scaling kfe_i_spec_scaling(const kfe_spec *spec)
 {
-    return (kfe_i_scaling){.kind = kfe_i_spec_scale(spec), .distance = spec->fit.distance};
+    return (kfe_i_scaling){
+        .kind = kfe_i_spec_scale(spec), .prepare = spec->fit.prepare, .distance = spec->fit.distance};
 }
 
 int kfe_i_spec_learns_from_kernel(const kfe_spec *spec)

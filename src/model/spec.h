@@ -11,6 +11,7 @@
 #include "method/method.h"
 
 typedef struct kfe_i_fit_settings {
+    char prepare[KFE_PARAM_TEXT_SIZE];      /* data/steps/chain.h */
     int scale;                              /* kfe_i_scale_kind */
     int gram;                               /* kfe_i_gram_storage */
     int64_t landmarks;                      /* 0: none */
@@ -53,11 +54,14 @@ int kfe_i_spec_weighs_classes(const kfe_spec *spec);
 /* Multiplies the weights of training rows by those of their classes, as the spec says. Every fit does so once, before anything is
  * learned from the rows. */
 kfe_status kfe_i_spec_weigh_classes(kfe_context *ctx, const kfe_spec *spec, kfe_i_target *target);
-/* The scaling that the spec asks for. With neither a method nor a learner, `auto` leaves the columns as they are. */
+/* Whether the spec prepares rows by steps. */
+int kfe_i_spec_prepares(const kfe_spec *spec);
+/* The scaling that the spec asks for. With steps, or with neither a method nor a learner, `auto` leaves the columns as they are. */
 int kfe_i_spec_scale(const kfe_spec *spec);
-/* How the columns of a fit are made: the scaling, and the learned distance that the user gave (kfe_i_fit_settings). */
+/* How the columns of a fit are made: the steps, the scaling, and the learned distance that the user gave (kfe_i_fit_settings). */
 typedef struct kfe_i_scaling {
     int kind;
+    const char *prepare; /* NULL: no steps */
     const char *distance;
     int keeps_singles; /* data in single precision stays so where it can, and borrows from the scalers */
     int within;        /* the values before scaling are known to be at most KFE_LARGEST_VALUE */

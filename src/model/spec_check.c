@@ -5,6 +5,7 @@
 
 #include "core/memory.h"
 #include "data/target/class_weights.h"
+#include "model/chain_views.h"
 #include "model/spec.h"
 
 typedef struct checking {
@@ -144,6 +145,8 @@ static kfe_status check_binding(checking *job)
     status = kfe_i_spec_kernels(job->ctx, job->spec, job->data, &kernels);
     if (status == KFE_OK)
         status = refuse_encoded_matrix(job->ctx, job->data, &kernels);
+    if (status == KFE_OK && kfe_i_spec_prepares(job->spec))
+        status = kfe_i_chains_check(job->ctx, job->spec->fit.prepare, &kernels, job->data);
     kfe_i_kernel_list_free(&kernels);
     if (status != KFE_OK)
         job->misfit = KFE_MISFIT_OTHER;
@@ -325,12 +328,27 @@ static kfe_status check_distance(checking *job)
     return KFE_OK;
 }
 
+/* The steps themselves; their columns are checked with the data. */
+static kfe_status check_prepare(checking *job)
+{
+    kfe_status status = kfe_i_chain_check(job->ctx, job->spec->fit.prepare);
+
+    if (status != KFE_OK)
+        job->misfit = KFE_MISFIT_OTHER;
+    else if (kfe_i_spec_prepares(job->spec) &&
+             kfe_i_word_index(KFE_DISTANCE_WORDS, job->spec->fit.distance) < 0)
+        return MISFIT(job, KFE_MISFIT_OTHER, KFE_EINVAL,
+                      "a {distance} from a file is for the columns of the data; leave out {prepare}");
+    return status;
+}
+
 static kfe_status check_all(checking *job)
 {
     kfe_status status = KFE_OK;
 
     KFE_TRY(check_landmarks(job));
     KFE_TRY(check_distance(job));
+    KFE_TRY(check_prepare(job));
     for (int64_t m = 0; m < job->spec->kernels.count; m++)
         KFE_TRY(check_kernel(job, &job->spec->kernels.items[m]));
     if (!job->data)

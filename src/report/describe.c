@@ -81,9 +81,18 @@ static void add_views(kfe_i_text *text, const kfe_model *model)
         if (view->strings)
             kfe_i_text_puts(text, ": strings\n");
         else
-            kfe_i_text_printf(text, ": %lld columns, scaling %s", (long long)view->cols, scale);
-        if (!view->strings)
+            kfe_i_text_printf(text, ": %lld columns, ", (long long)view->cols);
+        if (view->scaler.chain.count > 0) {
+            kfe_i_text_puts(text, "prepared by ");
+            kfe_i_chain_format(&view->scaler.chain, 0, text);
+            if (view->scaler.chain.made != view->cols)
+                kfe_i_text_printf(text, " (%lld columns)", (long long)view->scaler.chain.made);
+            kfe_i_text_puts(text, ", ");
+        }
+        if (!view->strings) {
+            kfe_i_text_printf(text, "scaling %s", scale);
             add_reason(text, model, v);
+        }
         if (view->scaler.fill) {
             kfe_i_word_at(KFE_FILL_WORDS, view->scaler.fill_kind, scale, sizeof scale);
             kfe_i_text_printf(text, ", missing values filled with the %s", scale);
@@ -257,6 +266,27 @@ static void write_division(kfe_i_json *json, const kfe_i_division *division)
     kfe_i_json_end(json);
 }
 
+/* The steps that prepare the rows of a view, each with all of its settings. */
+static void write_steps(kfe_i_json *json, const kfe_i_chain *chain)
+{
+    if (chain->count == 0)
+        return;
+    kfe_i_json_integer(json, "prepared_columns", chain->made);
+    kfe_i_json_array(json, "steps");
+    for (int s = 0; s < chain->count; s++) {
+        const kfe_i_fitted_step *fit = &chain->steps[s];
+        kfe_i_text settings;
+        kfe_i_text_init(&settings, fit->ctx);
+        kfe_i_params_format(&fit->step->params, fit->settings, &settings);
+        kfe_i_json_object(json, NULL);
+        kfe_i_json_text(json, "step", fit->step->name);
+        kfe_i_json_text(json, "parameters", settings.bytes ? settings.bytes : "");
+        kfe_i_json_end(json);
+        kfe_i_text_free(&settings);
+    }
+    kfe_i_json_end(json);
+}
+
 static void write_views(kfe_i_json *json, const kfe_model *model)
 {
     kfe_i_json_array(json, "views");
@@ -267,6 +297,7 @@ static void write_views(kfe_i_json *json, const kfe_model *model)
         kfe_i_json_object(json, NULL);
         kfe_i_json_text(json, "name", view->name);
         kfe_i_json_integer(json, "columns", view->cols);
+        write_steps(json, &view->scaler.chain);
         kfe_i_json_text(json, "scale", scale);
         kfe_i_word_at(KFE_FILL_WORDS, view->scaler.fill_kind, scale, sizeof scale);
         kfe_i_json_text(json, "missing", view->scaler.fill ? scale : "error");

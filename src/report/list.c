@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists generators, kernels, methods and learners with their parameters as JSON: kfe_list_*. */
+/* Lists generators, kernels, methods, learners and steps with their parameters as JSON: kfe_list_*. */
 #include <string.h>
 
 #include "core/json/json.h"
@@ -14,6 +14,7 @@ typedef struct listing {
 static const listing generators = {kfe_generator, kfe_generator_param, "generator", "source"};
 static const listing kernels = {kfe_kernel, kfe_kernel_param, "kernel", "formula"};
 static const listing methods = {kfe_method, kfe_method_param, "method", "reference"};
+static const listing steps = {kfe_step, kfe_step_param, "step", "formula"};
 static const listing learners = {kfe_learner, kfe_learner_param, "learner", "reference"};
 
 static const struct {
@@ -124,4 +125,9 @@ kfe_status kfe_list_methods(kfe_context *ctx, const char *name, char **out)
 kfe_status kfe_list_learners(kfe_context *ctx, const char *name, char **out)
 {
     return write_list(ctx, &learners, name, out);
+}
+
+kfe_status kfe_list_steps(kfe_context *ctx, const char *name, char **out)
+{
+    return write_list(ctx, &steps, name, out);
 }

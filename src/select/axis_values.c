@@ -74,13 +74,14 @@ kfe_status kfe_i_axis_parse(kfe_context *ctx, kfe_i_axis *axis, const char *text
     int logarithmic = 0;
     long steps = 0;
 
-    if (parse_range(text, &low, &high, &logarithmic, &steps))
+    int is_chain = strcmp(axis->name, "prepare") == 0;
+    if (!is_chain && parse_range(text, &low, &high, &logarithmic, &steps))
         return add_range(ctx, axis, low, high, logarithmic, steps, integer);
     for (;;) {
-        size_t length = strcspn(text, ",");
+        size_t length = strcspn(text, is_chain ? "|" : ",");
         if (length == 0)
-            KFE_FAIL(ctx, KFE_EINVAL, "{grid}: %s has an empty value; write %s=a,b,c", axis->name,
-                     axis->name);
+            KFE_FAIL(ctx, KFE_EINVAL, "{grid}: %s has an empty value; write %s=%s", axis->name, axis->name,
+                     is_chain ? "none|snv|snv,detrend" : "a,b,c");
         KFE_TRY(add_value(ctx, axis, text, length));
         if (!text[length])
             break;

@@ -12,16 +12,19 @@
 #include "core/suggest.h"
 #include "core/wording.h"
 #include "select/axis_values.h"
+#include "select/step_axis.h"
 
 /* ---- where a name belongs ---- */
 
 static const char *const place_names[] = {"fit", "kernel", "method", "method", "learner"};
 
-/* The axis that chooses kernels or learners by name, added before all others; NULL: there is none. */
+/* The axis that chooses chains, kernels or learners by name, added before all others; NULL: there is none. */
 static const kfe_i_axis *switch_of(const kfe_i_grid *grid, kfe_i_axis_place owner)
 {
+    const char *name = owner == KFE_AXIS_FIT ? KFE_PREPARE : place_names[owner];
+
     for (int64_t i = 0; i < grid->axis_count; i++)
-        if (grid->axes[i].owner == owner && strcmp(grid->axes[i].name, place_names[owner]) == 0)
+        if (grid->axes[i].owner == owner && strcmp(grid->axes[i].name, name) == 0)
             return &grid->axes[i];
     return NULL;
 }
@@ -47,6 +50,17 @@ static const kfe_i_param_table *learner_params(const char *text)
     return NULL;
 }
 
+/* The row of "sg.window" if a chain of the grid has the step. */
+static const kfe_i_param *step_row(const kfe_i_grid *grid, const char *setting)
+{
+    const kfe_i_axis *axis = switch_of(grid, KFE_AXIS_FIT);
+    int is_used = !axis && kfe_i_step_in_chain(grid->ctx, grid->base->fit.prepare, setting);
+
+    for (int64_t i = 0; axis && i < axis->count; i++)
+        is_used |= kfe_i_step_in_chain(grid->ctx, axis->values[i], setting);
+    return is_used ? kfe_i_step_param(setting) : NULL;
+}
+
 /* A row of the kernels or learners that the grid chooses among. */
 static const kfe_i_param *switched_row(const kfe_i_grid *grid, kfe_i_axis_place owner, const char *name)
 {
@@ -69,7 +83,8 @@ static const kfe_i_param *row_of(const kfe_i_grid *grid, kfe_i_axis_place owner,
 
     switch (owner) {
     case KFE_AXIS_FIT:
-        return kfe_i_param_find(&kfe_i_fit_params, name);
+        return kfe_i_step_setting(name) ? step_row(grid, kfe_i_step_setting(name))
+                                        : kfe_i_param_find(&kfe_i_fit_params, name);
     case KFE_AXIS_KERNEL:
         for (int64_t m = 0; !row && m < spec->kernels.count; m++)
             row = kfe_i_param_find(&spec->kernels.items[m].def->params, name);
@@ -122,7 +137,7 @@ static kfe_status unknown_name(kfe_context *ctx, const kfe_spec *spec, const cha
 static kfe_status find_owner(kfe_context *ctx, const kfe_i_grid *grid, const char *written, const char **name,
                              kfe_i_axis_place *owner, int *found)
 {
-    const char *dot = strchr(written, '.');
+    const char *dot = kfe_i_step_setting(written) ? NULL : strchr(written, '.');
     int matches = 0;
 
     *name = dot ? dot + 1 : written;
@@ -181,9 +196,14 @@ cleanup:
 
 static kfe_status set_axis(kfe_context *ctx, kfe_spec *spec, const kfe_i_axis *axis, const char *value)
 {
+    kfe_status status = KFE_OK;
+
     switch (axis->owner) {
     case KFE_AXIS_FIT:
-        return kfe_i_param_set(ctx, &kfe_i_fit_params, NULL, &spec->fit, axis->name, value);
+        if (kfe_i_step_setting(axis->name))
+            return kfe_i_step_set(ctx, spec, kfe_i_step_setting(axis->name), value);
+        KFE_TRY(kfe_i_param_set(ctx, &kfe_i_fit_params, NULL, &spec->fit, axis->name, value));
+        return strcmp(axis->name, KFE_PREPARE) == 0 ? kfe_i_chain_check(ctx, value) : KFE_OK;
     case KFE_AXIS_KERNEL:
         if (strcmp(axis->name, place_names[KFE_AXIS_KERNEL]) == 0)
             return replace_kernels(ctx, spec, value);
@@ -200,7 +220,9 @@ static kfe_status set_axis(kfe_context *ctx, kfe_spec *spec, const kfe_i_axis *a
         return kfe_i_param_set(ctx, &spec->learner->params, spec->learner->name, spec->learner_settings,
                                axis->name, value);
     }
-    return KFE_EINVAL;
+    status = KFE_EINVAL;
+cleanup:
+    return status;
 }
 
 /* Puts the name of the option in front of the message about a refused value. */
@@ -283,9 +305,11 @@ static int is_integer(const kfe_i_grid *grid, const kfe_i_axis *axis)
     return row && row->info.type == KFE_PARAM_INT;
 }
 
-/* "kernel=a,b" and "learner=a,b" choose the part itself; -1: the text is about a parameter. */
+/* "prepare=a|b", "kernel=a,b" and "learner=a,b" choose the part itself; -1: the text is about a parameter. */
 static int switched_place(const kfe_spec *spec, const char *written)
 {
+    if (strcmp(written, KFE_PREPARE) == 0)
+        return KFE_AXIS_FIT;
     if (strcmp(written, "kernel") == 0 && spec->kernels.count > 0)
         return KFE_AXIS_KERNEL;
     if (strcmp(written, "learner") == 0 && spec->learner)
@@ -389,7 +413,8 @@ static kfe_status name_kernel(kfe_context *ctx, kfe_spec *spec)
 static int is_switch(const kfe_spec *spec, const char *text)
 {
     return (strncmp(text, "kernel=", 7) == 0 && switched_place(spec, "kernel") >= 0) ||
-           (strncmp(text, "learner=", 8) == 0 && switched_place(spec, "learner") >= 0);
+           (strncmp(text, "learner=", 8) == 0 && switched_place(spec, "learner") >= 0) ||
+           strncmp(text, KFE_PREPARE "=", strlen(KFE_PREPARE) + 1) == 0;
 }
 
 /* A parameter that the spec does not have. */
@@ -404,6 +429,11 @@ static kfe_status not_found(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_t
         return KFE_OK;
     }
     snprintf(name, sizeof name, "%.*s", (int)strcspn(grids.texts[index], "="), grids.texts[index]);
+    if (kfe_i_step_setting(name))
+        return kfe_i_fail(
+            ctx, KFE_EINVAL,
+            "{grid}: no chain of {prepare} has a step with the setting '%s'; {steps} lists the settings",
+            kfe_i_step_setting(name));
     return unknown_name(ctx, spec, name);
 }
 
@@ -478,7 +508,7 @@ const char *kfe_i_grid_value(const kfe_i_grid *grid, int64_t index, int64_t axis
     return value_at(grid, axis, choice[grid->axes[axis].place]);
 }
 
-/* Whether the kernel or learner of a setting has the parameter of the axis. */
+/* Whether the chain, kernel or learner of a setting has the parameter of the axis. */
 static int applies(const kfe_i_grid *grid, int64_t index, int64_t axis)
 {
     const kfe_i_axis *own = &grid->axes[axis];
@@ -487,6 +517,9 @@ static int applies(const kfe_i_grid *grid, int64_t index, int64_t axis)
     if (!chosen || chosen == own)
         return 1;
     const char *name = kfe_i_grid_value(grid, index, chosen - grid->axes);
+    if (own->owner == KFE_AXIS_FIT)
+        return !kfe_i_step_setting(own->name) ||
+               kfe_i_step_in_chain(grid->ctx, name, kfe_i_step_setting(own->name));
     const kfe_i_param_table *params =
         own->owner == KFE_AXIS_KERNEL ? kernel_params(name) : learner_params(name);
     return !params || kfe_i_param_find(params, own->name);

@@ -142,6 +142,23 @@ cleanup:
     return status;
 }
 
+static kfe_status note_learning(kfe_context *ctx, void *user, const char *view, const char *text)
+{
+    kfe_i_chain chain = {0};
+    kfe_status status = kfe_i_chain_parse(ctx, text, &chain);
+
+    (void)view;
+    *(int *)user |= kfe_i_chain_learns(&chain, NULL);
+    kfe_i_chain_free(&chain);
+    return status;
+}
+
+/* Whether a step of the spec learns from the training rows. */
+static kfe_status steps_learn(kfe_context *ctx, const kfe_spec *spec, int *out)
+{
+    return kfe_i_chain_each(ctx, spec->fit.prepare, note_learning, out);
+}
+
 kfe_status kfe_i_group_depends_on_rows(const kfe_i_group *group, const kfe_spec *spec, int *out)
 {
     kfe_status status = KFE_OK;
@@ -157,6 +174,8 @@ kfe_status kfe_i_group_depends_on_rows(const kfe_i_group *group, const kfe_spec 
         *out |= group->data->views[v].gaps.fill != KFE_FILL_NONE;
     for (int64_t m = 0; m < kernels.count; m++)
         *out |= !kfe_i_kernel_is_resolved(&kernels.items[m]);
+    if (!*out)
+        KFE_TRY(steps_learn(group->ctx, spec, out));
 cleanup:
     kfe_i_kernel_list_free(&kernels);
     return status;

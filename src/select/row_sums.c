@@ -232,7 +232,8 @@ kfe_status kfe_i_row_sums_train(kfe_context *ctx, const kfe_i_row_sums *sums, co
 
     *known = 0;
     memset(out, 0, sizeof *out);
-    if (!covers(sums, split) || scaler->kind == KFE_SCALE_L2_ROWS || scaler->map.values)
+    if (!covers(sums, split) || scaler->kind == KFE_SCALE_L2_ROWS || scaler->map.values ||
+        scaler->chain.count > 0)
         return KFE_OK;
     const kfe_i_sums *part = part_of(sums, split);
     if (!part)

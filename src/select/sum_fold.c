@@ -41,8 +41,8 @@ static kfe_status may_use_sums(kfe_context *ctx, const kfe_spec *spec, const kfe
 
     *out = 0;
     if (kfe_i_distance_is_file(spec->fit.distance) || spec->fit.calibration != KFE_CALIBRATION_NONE ||
-        data->target.weights || kfe_i_spec_weighs_classes(spec) || kfe_i_spec_chooses_dim(spec) ||
-        kfe_i_spec_scales_target(spec, &data->target))
+        kfe_i_spec_prepares(spec) || data->target.weights || kfe_i_spec_weighs_classes(spec) ||
+        kfe_i_spec_chooses_dim(spec) || kfe_i_spec_scales_target(spec, &data->target))
         return KFE_OK;
     status = kfe_spec_check(ctx, spec, data, NULL);
     *out = status == KFE_OK;

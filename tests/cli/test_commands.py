@@ -192,7 +192,7 @@ def test_every_generator_makes_data_that_fits(kfe):
 
 
 def test_every_entry_shows_itself_and_its_parameters(kfe):
-    for command in (["methods"], ["learners"], ["kernels"]):
+    for command in (["methods"], ["learners"], ["steps"], ["kernels"]):
         for listed in json.loads(kfe.ok(*command, "--json").out):
             name = listed["name"]
             entry = json.loads(kfe.ok(*command, name, "--json").out)
@@ -220,7 +220,7 @@ def test_help_of_every_command(kfe):
     overview = kfe.ok("help").out
     assert kfe.ok("--help").out == overview == kfe.run(status=2).err
     for command in ("fit transform predict evaluate explain cv compare info measure reproduce convert generate methods "
-                    "learners kernels help").split():
+                    "learners steps kernels help").split():
         assert f"  {command} " in overview
         text = kfe.ok(command, "--help").out
         assert text.startswith(f"Usage: kfe {command}") and text == kfe.ok("help", command).out

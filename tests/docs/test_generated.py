@@ -30,7 +30,7 @@ def reference(tmp_path_factory):
 
 
 @pytest.mark.parametrize("page, command", [("methods.md", ["methods"]), ("kernels.md", ["kernels"]),
-                                           ("learners.md", ["learners"]), ("generators.md", ["generate", "--list"])])
+                                           ("learners.md", ["learners"]), ("steps.md", ["steps"]), ("generators.md", ["generate", "--list"])])
 def test_catalogues_are_complete(reference, page, command):
     entries = json.loads(output(KFE, *command, "--json"))
     sections = dict(re.findall(r"^## (\S+)\n(.*?)(?=^## |\Z)", reference[page], re.DOTALL | re.MULTILINE))

@@ -36,6 +36,8 @@ fit sparse -m koc -k cosine --learner knn sparse.svm
 fit strings -m kpca -k spectrum:length=2 --content strings --label none strings.csv
 fit given -m kfd -k precomputed --label none --label-file strings.txt --learner knn given.csv
 fit views -m koc -k rbf:gamma=1 --learner knn --label-file strings.txt --label none --view x=given.csv --view y=given.csv
+fit steps -m pca --prepare msc,sg:window=3,order=1,cut:keep=1..2,standard --label none given.csv
+fit steps-views -m koc -k rbf:gamma=1 --prepare 'area;y=log:offset=1,bin' --label-file strings.txt --label none --view x=given.csv --view y=given.csv
 fit akda-qr -m akda-qr -k rbf:gamma=1 three.csv
 fit mkl -m mkl -k rbf:gamma=1 -k linear three.csv
 fit svm-joint -m svm-joint -k rbf:gamma=1 three.csv

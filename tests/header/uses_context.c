@@ -79,13 +79,14 @@ cleanup:
 kfe_status use_tables(kfe_context *ctx, void *user)
 {
     kfe_status status = KFE_OK;
-    char *texts[5] = {0};
+    char *texts[6] = {0};
 
     (void)user;
     TRY(CALL(kfe_list_generators)(ctx, NULL, &texts[0]));
     TRY(CALL(kfe_list_kernels)(ctx, "rbf", &texts[1]));
     TRY(CALL(kfe_list_methods)(ctx, "koc", &texts[2]));
     TRY(CALL(kfe_list_learners)(ctx, NULL, &texts[3]));
+    TRY(CALL(kfe_list_steps)(ctx, "sg", &texts[4]));
     assert_true(CALL(kfe_generator)(0) && CALL(kfe_kernel)(0) && CALL(kfe_method)(1) &&
                 CALL(kfe_learner)(0) && CALL(kfe_metric)(0) && CALL(kfe_guide)(0));
     assert_string_equal(CALL(kfe_method_kernel)(1), "rbf");
@@ -93,12 +94,14 @@ kfe_status use_tables(kfe_context *ctx, void *user)
     assert_non_null(CALL(kfe_kernel_param)(1, 0));
     assert_non_null(CALL(kfe_method_param)(1, 0));
     assert_non_null(CALL(kfe_learner_param)(0, 0));
+    assert_string_equal(CALL(kfe_step)(0)->name, "snv");
+    assert_null(CALL(kfe_step_param)(0, 0));
     assert_non_null(CALL(kfe_fit_option)(0));
     assert_non_null(CALL(kfe_evaluate_option)(0));
     assert_non_null(CALL(kfe_cv_option)(0));
     assert_non_null(CALL(kfe_compare_option)(0));
 cleanup:
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         CALL(kfe_string_free)(ctx, texts[i]);
     return status;
 }

@@ -27,6 +27,8 @@ static void look_at_model(const kfe_model *model)
     assert_int_equal(CALL(kfe_model_cols)(model, 0), COLS);
     CALL(kfe_model_label_column)(model);
     assert_int_equal(CALL(kfe_model_kernels)(model), 1);
+    assert_int_equal(CALL(kfe_model_prepared_cols)(model, 0), COLS);
+    assert_null(CALL(kfe_model_prepared_name)(model, 0, 0));
     CALL(kfe_model_shift)(model, 0);
     CALL(kfe_model_factor)(model, 0);
     assert_null(kfe_model_shift(model, 1));
@@ -53,7 +55,7 @@ static kfe_status use_predictions(kfe_context *ctx, const kfe_model *model, cons
     kfe_matrix predictions = {0};
     kfe_matrix outputs = {0};
     kfe_matrix scores = {0};
-    char *texts[5] = {0};
+    char *texts[6] = {0};
     double zeros[COLS] = {0};
     double into[8];
     kfe_rows rows = {zeros, KFE_F64, 1, COLS, COLS};
@@ -70,12 +72,13 @@ static kfe_status use_predictions(kfe_context *ctx, const kfe_model *model, cons
     TRY(CALL(kfe_model_describe)(ctx, model, KFE_STYLE_TEXT, &texts[2]));
     TRY(CALL(kfe_model_describe)(ctx, model, KFE_STYLE_JSON, &texts[3]));
     TRY(CALL(kfe_model_kernel)(ctx, model, 0, &texts[4]));
+    TRY(CALL(kfe_model_prepare)(ctx, model, 0, &texts[5]));
     assert_true(strlen(texts[4]) > 0);
     TRY(CALL(kfe_predictions_write)(ctx, model, NULL, &predictions, &scores, predictions_path));
 cleanup:
     for (int i = 0; i < 2; i++)
         kfe_result_free(found[i]);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         kfe_string_free(ctx, texts[i]);
     kfe_matrix_free(&features);
     kfe_matrix_free(&predictions);

@@ -166,7 +166,7 @@ static void test_untouched_file_loads(void **state)
 static const char *const metadata_edits[][3] = {
     {"format", "other", "not a kfe model"},
     {"format", NULL, "not a kfe model"},
-    {"format_version", "5", "update kfe"},
+    {"format_version", "6", "update kfe"},
     {"format_version", "99999999999999999999999", "update kfe"},
     {"format_version", "0", "fit the model again"},
     {"format_version", "-7", "fit the model again"},

@@ -36,6 +36,11 @@ static double column_width(kfe_i_scale_kind kind, int sparse, double total, cons
     return 1;
 }
 
+int64_t kfe_i_scaler_prepared(const kfe_i_scaler *scaler)
+{
+    return scaler->chain.count > 0 ? scaler->chain.made : scaler->cols;
+}
+
 int kfe_i_scale_centres(kfe_i_scale_kind kind, int sparse)
 {
     return !sparse || kind == KFE_SCALE_STANDARD;
@@ -49,13 +54,14 @@ kfe_status kfe_i_scaler_from_facts(kfe_context *ctx, const kfe_i_column_facts *c
     if (sparse)
         kfe_i_log(ctx, KFE_LOG_WARNING,
                   "sparse data is scaled without centring, so that its zeros stay zeros");
-    KFE_ALLOC(ctx, out->factor, out->cols);
-    for (int64_t j = 0; j < out->cols; j++)
+    int64_t cols = kfe_i_scaler_prepared(out);
+    KFE_ALLOC(ctx, out->factor, cols);
+    for (int64_t j = 0; j < cols; j++)
         out->factor[j] = factor_for(column_width(out->kind, sparse, total, &columns[j]));
     if (sparse)
         return KFE_OK;
-    KFE_ALLOC(ctx, out->shift, out->cols);
-    for (int64_t j = 0; j < out->cols; j++)
+    KFE_ALLOC(ctx, out->shift, cols);
+    for (int64_t j = 0; j < cols; j++)
         out->shift[j] = out->kind == KFE_SCALE_MINMAX ? columns[j].low : columns[j].mean;
 cleanup:
     return status;
@@ -212,6 +218,7 @@ void kfe_i_scaler_free(kfe_i_scaler *scaler)
         kfe_i_free(scaler->ctx, scaler->shift);
         kfe_i_free(scaler->ctx, scaler->factor);
         kfe_i_free(scaler->ctx, scaler->fill);
+        kfe_i_chain_free(&scaler->chain);
         if (scaler->map.values)
             kfe_i_map_free(&scaler->map);
     }
@@ -296,9 +303,9 @@ static kfe_status scale_table(kfe_context *ctx, const kfe_i_scaler *scaler, cons
         return kfe_i_table_widen(ctx, out);
     }
     KFE_TRY(refuse_text(ctx, table));
-    if (table->cols != scaler->cols)
+    if (table->cols != kfe_i_scaler_prepared(scaler))
         KFE_FAIL(ctx, KFE_EINPUT, "the data has %lld columns, but the scaling was learned on %lld",
-                 (long long)table->cols, (long long)scaler->cols);
+                 (long long)table->cols, (long long)kfe_i_scaler_prepared(scaler));
     if (table->kind == KFE_TABLE_CSR && !scaler->shift)
         status = apply_sparse(ctx, scaler, table, out);
     else
@@ -310,7 +317,7 @@ cleanup:
 int kfe_i_scaler_keeps_single(const kfe_i_scaler *scaler, const kfe_i_table *table)
 {
     return table->singles && !table->shift && !table->factor && !scaler->fill && !scaler->map.values &&
-           scaler->kind != KFE_SCALE_L2_ROWS && table->cols == scaler->cols;
+           scaler->chain.count == 0 && scaler->kind != KFE_SCALE_L2_ROWS && table->cols == scaler->cols;
 }
 
 void kfe_i_scaler_apply_lazily(const kfe_i_scaler *scaler, const kfe_i_table *table, kfe_i_table *out)
@@ -322,8 +329,9 @@ void kfe_i_scaler_apply_lazily(const kfe_i_scaler *scaler, const kfe_i_table *ta
     out->factor = scaler->factor;
 }
 
-kfe_status kfe_i_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
-                              kfe_i_table *out)
+/* Scaling and map, without the chain. */
+static kfe_status scale_and_map(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
+                                kfe_i_table *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_table scaled = {0};
@@ -338,45 +346,124 @@ cleanup:
     return status;
 }
 
+/* Rows that the chain has prepared are ours, so they are scaled where they are. `source` is for messages. */
+static kfe_status prepare_and_scale(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
+                                    const kfe_i_scale_source *source, kfe_i_table *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table prepared = {0};
+
+    if (scaler->chain.count == 0)
+        return scale_and_map(ctx, scaler, table, out);
+    memset(out, 0, sizeof *out);
+    KFE_TRY(kfe_i_chain_apply(ctx, &scaler->chain, table, source->shown, source->first_row, &prepared));
+    kfe_i_scaler_apply_in_place(scaler, &prepared);
+    if (scaler->map.values) {
+        KFE_TRY(kfe_i_map_apply(ctx, &scaler->map, &prepared, out));
+        goto cleanup;
+    }
+    *out = prepared;
+    memset(&prepared, 0, sizeof prepared);
+cleanup:
+    kfe_i_table_free(&prepared);
+    return status;
+}
+
+kfe_status kfe_i_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
+                              kfe_i_table *out)
+{
+    const kfe_i_scale_source source = {.table = table, .shown = "the data"};
+
+    return prepare_and_scale(ctx, scaler, table, &source, out);
+}
+
 /* ---- with gaps ---- */
 
-kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table,
-                                   const kfe_i_gaps *gaps, kfe_i_scaler *out)
+/* Whether the scaling depends on the values of the columns. */
+static int reads_columns(kfe_i_scale_kind kind)
+{
+    return kind != KFE_SCALE_NONE && kind != KFE_SCALE_L2_ROWS;
+}
+
+/* The scaling of what the chain, which is learned, makes of the rows. */
+static kfe_status learn_after_chain(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *rows,
+                                    const char *shown, const kfe_i_chain *chain, kfe_i_scaler *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table prepared = {0};
+
+    if (!reads_columns(kind)) {
+        *out = (kfe_i_scaler){.ctx = ctx, .kind = kind};
+        return KFE_OK;
+    }
+    KFE_TRY(kfe_i_chain_apply(ctx, chain, rows, shown, 0, &prepared));
+    prepared.weights = rows->weights;
+    prepared.keys = rows->keys;
+    KFE_TRY(kfe_i_scaler_learn(ctx, kind, &prepared, out));
+cleanup:
+    kfe_i_table_free(&prepared);
+    return status;
+}
+
+static kfe_status learn_all(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *rows,
+                            const kfe_i_scale_source *source, kfe_i_chain *chain, kfe_i_scaler *out)
+{
+    kfe_status status = KFE_OK;
+
+    if (chain->count == 0)
+        return kfe_i_scaler_learn(ctx, kind, rows, out);
+    if (kind == KFE_SCALE_AUTO)
+        kind = KFE_SCALE_NONE;
+    KFE_TRY(kfe_i_chain_learn(ctx, chain, rows, source->names, source->shown));
+    KFE_TRY(learn_after_chain(ctx, kind, rows, source->shown, chain, out));
+    out->cols = chain->cols;
+    out->chain = *chain;
+    memset(chain, 0, sizeof *chain);
+cleanup:
+    return status;
+}
+
+kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_scale_source *source,
+                                   kfe_i_chain *chain, kfe_i_scaler *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_table filled = {0};
     double *fill = NULL;
 
     memset(out, 0, sizeof *out);
-    if (gaps->fill == KFE_FILL_NONE)
-        return kfe_i_scaler_learn(ctx, kind, table, out);
-    KFE_ALLOC(ctx, fill, table->cols);
-    KFE_TRY(kfe_i_gaps_refill(ctx, table, gaps, fill, &filled));
-    KFE_TRY(kfe_i_scaler_learn(ctx, kind, &filled, out));
+    if (!source->gaps || source->gaps->fill == KFE_FILL_NONE) {
+        KFE_TRY(learn_all(ctx, kind, source->table, source, chain, out));
+        goto cleanup;
+    }
+    KFE_ALLOC(ctx, fill, source->table->cols);
+    KFE_TRY(kfe_i_gaps_refill(ctx, source->table, source->gaps, fill, &filled));
+    KFE_TRY(learn_all(ctx, kind, &filled, source, chain, out));
     out->fill = fill;
-    out->fill_kind = (int)gaps->fill;
+    out->fill_kind = (int)source->gaps->fill;
     fill = NULL;
 cleanup:
     kfe_i_free(ctx, fill);
     kfe_i_table_free(&filled);
+    kfe_i_chain_free(chain);
     return status;
 }
 
-kfe_status kfe_i_fill_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
-                                   const kfe_i_gaps *gaps, kfe_i_table *out)
+kfe_status kfe_i_fill_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler,
+                                   const kfe_i_scale_source *source, kfe_i_table *out)
 {
     kfe_status status = KFE_OK;
+    const kfe_i_table *table = source->table;
     kfe_i_table filled = {0};
 
     memset(out, 0, sizeof *out);
     if (!scaler->fill || table->kind != KFE_TABLE_DENSE)
-        return kfe_i_scaler_apply(ctx, scaler, table, out);
+        return prepare_and_scale(ctx, scaler, table, source, out);
     if (table->cols != scaler->cols)
         KFE_FAIL(ctx, KFE_EINPUT, "the data has %lld columns, but what to fill in was learned on %lld",
                  (long long)table->cols, (long long)scaler->cols);
-    KFE_TRY(kfe_i_gaps_open(ctx, table, gaps, &filled));
+    KFE_TRY(kfe_i_gaps_open(ctx, table, source->gaps, &filled));
     kfe_i_fill_nans(scaler->fill, &filled);
-    KFE_TRY(kfe_i_scaler_apply(ctx, scaler, &filled, out));
+    KFE_TRY(prepare_and_scale(ctx, scaler, &filled, source, out));
     if (!out->owned) { /* nothing is scaled: the copy is the result */
         *out = filled;
         memset(&filled, 0, sizeof filled);

@@ -7,7 +7,9 @@
  *   unit-norm   (x − mean) / ‖column − mean‖, by column
  *   l2-rows     every row to length 1
  *   auto        standard if the ranges of the columns differ by more than KFE_SCALE_RATIO (kfe_i_ranges_find), else
- *               none; sparse data and strings: none
+ *               none; sparse data, strings and columns that a chain of steps prepares: none
+ *
+ * The order is: fills (fill.h), the chain of steps (data/steps), the scaling, and last the map of a learned distance.
  *
  * A learned distance is a linear map that follows the scaling (map.h).
  *
@@ -18,6 +20,7 @@
 #define KFE_DATA_PREPARE_SCALE_H
 
 #include "data/prepare/fill.h"
+#include "data/steps/chain.h"
 #include "data/table/facts.h"
 #include "data/table/map.h"
 #include "data/table/table.h"
@@ -42,14 +45,17 @@ typedef enum kfe_i_scale_kind {
 typedef struct kfe_i_scaler {
     kfe_context *ctx;
     kfe_i_scale_kind kind;
-    int64_t cols;
-    double *shift;  /* subtracted from each column; NULL: nothing (none, l2-rows, sparse) */
-    double *factor; /* multiplied into each column; NULL: nothing */
+    int64_t cols;      /* of the data */
+    kfe_i_chain chain; /* what prepares the rows before the scaling; without steps: nothing */
+    /* One per column after the chain: subtracted, and multiplied into it; NULL: nothing (none, l2-rows, sparse) */
+    double *shift, *factor;
     int fill_kind; /* kfe_i_fill: what missing values are replaced with before scaling (data/prepare/fill.h) */
     double *fill;  /* one per column; NULL: nothing */
     kfe_i_map map; /* of the scaled columns; without values: none */
 } kfe_i_scaler;
 
+/* The columns that are scaled: those after the chain. */
+int64_t kfe_i_scaler_prepared(const kfe_i_scaler *scaler);
 /* Whether spreads are about the mean; otherwise about zero. */
 int kfe_i_scale_centres(kfe_i_scale_kind kind, int sparse);
 /* Shifts and factors of `out`, whose context, kind and number of columns are set, from facts about `total` rows. Logs a
@@ -80,21 +86,31 @@ kfe_status kfe_i_ranges_find(kfe_context *ctx, const kfe_i_table *table, const i
 kfe_status kfe_i_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table,
                               kfe_i_scaler *out);
 void kfe_i_scaler_free(kfe_i_scaler *scaler);
-/* A scaled and mapped copy; with kind none and no map, a borrowed view of `table`. A scaler that shifts makes sparse data dense. */
+/* A prepared, scaled and mapped copy; with kind none and neither steps nor map, a borrowed view of `table`. Steps, and a scaler that shifts,
+ * make sparse data dense. */
 kfe_status kfe_i_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
                               kfe_i_table *out);
 /* Whether a table in single precision can be scaled where its values are used, and such a view of it, which borrows the numbers
  * of the scaler. */
 int kfe_i_scaler_keeps_single(const kfe_i_scaler *scaler, const kfe_i_table *table);
 void kfe_i_scaler_apply_lazily(const kfe_i_scaler *scaler, const kfe_i_table *table, kfe_i_table *out);
-/* Scales the rows of a dense table, which has the scaler's columns, where they are; does not map them. */
+/* Scales the rows of a dense table, which has the scaler's prepared columns, where they are; neither prepares nor maps them. */
 void kfe_i_scaler_apply_in_place(const kfe_i_scaler *scaler, kfe_i_table *table);
 
-/* Learns what to fill in and the scaling of a view; `gaps` are those of the table. */
-kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_table *table,
-                                   const kfe_i_gaps *gaps, kfe_i_scaler *out);
-/* Fills in, where the scaler has learned it, and scales. `gaps` may be NULL: then NaNs are the gaps. */
-kfe_status kfe_i_fill_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler, const kfe_i_table *table,
-                                   const kfe_i_gaps *gaps, kfe_i_table *out);
+/* Rows of a view to learn from or to scale. */
+typedef struct kfe_i_scale_source {
+    const kfe_i_table *table;
+    const kfe_i_gaps *gaps; /* of the table; NULL: NaNs are the gaps */
+    char *const *names;     /* of its columns; NULL: none */
+    const char *shown;      /* what messages call it */
+    int64_t first_row;      /* of a part of a file: rows before it, for messages */
+} kfe_i_scale_source;
+
+/* Learns what to fill in, the steps of `chain`, which moves into the scaler, and the scaling of a view. Frees the chain after a failure. */
+kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_scale_source *source,
+                                   kfe_i_chain *chain, kfe_i_scaler *out);
+/* Fills in, where the scaler has learned it, prepares and scales. */
+kfe_status kfe_i_fill_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler,
+                                   const kfe_i_scale_source *source, kfe_i_table *out);
 
 #endif

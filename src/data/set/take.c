@@ -27,8 +27,10 @@ kfe_status kfe_data_take(kfe_context *ctx, const kfe_data *data, int64_t count, 
     KFE_TRY(check_rows(ctx, data, count, rows));
     KFE_ALLOC(ctx, old_codes, data->target.class_count + 1);
     KFE_TRY(kfe_i_data_gather(ctx, data, rows, count, &part));
-    for (int v = 0; v < data->view_count; v++)
+    for (int v = 0; v < data->view_count; v++) {
         KFE_TRY(kfe_i_view_copy_columns(ctx, &data->views[v], &part->views[v]));
+        part->views[v].lent_names = NULL; /* the caller may free the data first */
+    }
     KFE_TRY(kfe_i_division_copy(ctx, &data->division, &part->division));
     if (part->target.task == KFE_TASK_CLASSES)
         kfe_i_target_compact(&part->target, old_codes);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "model/chain_views.h"
 #include "model/file/parts.h"
 #include "model/linear.h"
 
@@ -16,10 +17,11 @@
 
 #define KFE_MODEL_FORMAT "kfe-model"
 /* Raised when older versions of kfe would misread the file. A model is written with the oldest version that reads it rightly:
- * KFE_MODEL_FORMAT_VIEWS if each view has its own coefficients, KFE_MODEL_FORMAT_TREES if it is a tree, KFE_MODEL_FORMAT_MAPS if it has a linear map before the kernel, else
+ * KFE_MODEL_FORMAT_STEPS if steps prepare its rows, KFE_MODEL_FORMAT_VIEWS if each view has its own coefficients, KFE_MODEL_FORMAT_TREES if it is a tree, KFE_MODEL_FORMAT_MAPS if it has a linear map before the kernel, else
  * KFE_MODEL_OLDEST_VERSION. */
 enum {
-    KFE_MODEL_FORMAT_VERSION = 4,
+    KFE_MODEL_FORMAT_VERSION = 5,
+    KFE_MODEL_FORMAT_STEPS = 5,
     KFE_MODEL_FORMAT_VIEWS = 4,
     KFE_MODEL_FORMAT_TREES = 3,
     KFE_MODEL_FORMAT_MAPS = 2,
@@ -29,6 +31,8 @@ enum {
 /* The oldest version that reads this model rightly: those before maps would ignore the map. */
 static int64_t version_of(const kfe_model *model)
 {
+    if (kfe_i_model_prepares(model))
+        return KFE_MODEL_FORMAT_STEPS;
     if (model->projector == KFE_PROJECT_VIEWS)
         return KFE_MODEL_FORMAT_VIEWS;
     if (model->tree)
@@ -208,10 +212,10 @@ static int has_right_kernels(const kfe_model *model)
 {
     if (!kfe_i_projector_has_kernels(model->projector))
         return model->kernels.count == 0 && model->view_count == 1 && !model->views[0].strings;
-    for (int v = 0; v < model->view_count; v++) {
+    for (int v = 0; v < model->view_count; v++) { /* columns of a matrix are neither prepared nor mapped */
         int given = kfe_i_kernel_list_given(&model->kernels, v);
         if (given < 0 ||
-            (given && model->views[v].scaler.map.values)) /* columns of a matrix are not mapped */
+            (given && (model->views[v].scaler.map.values || model->views[v].scaler.chain.count > 0)))
             return 0;
         for (int64_t m = 0; m < model->kernels.count; m++) {
             const kfe_i_kernel *kernel = &model->kernels.items[m];
@@ -310,7 +314,7 @@ static kfe_status find_moment_shape(const kfe_i_exchange *x, kfe_i_moments *m)
 
     m->ctx = x->ctx;
     m->dim = model->dim;
-    m->cols = kfe_i_exchange_find(x, "moments.cross") ? kfe_i_model_all_cols(model) : 0;
+    m->cols = kfe_i_exchange_find(x, "moments.cross") ? kfe_i_model_prepared_cols(model) : 0;
     m->targets = squares ? squares->count : 0;
     int task = model->target.task == KFE_TASK_CLASSES ? m->targets == model->target.class_count
                                                       : model->target.task == KFE_TASK_REAL;

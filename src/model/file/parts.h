@@ -7,6 +7,8 @@
 
 /* The views with scaling, encoding and the division of one table into them; on loading, makes the model. */
 kfe_status kfe_i_exchange_views(kfe_i_exchange *x);
+/* The steps that prepare the rows of view v, in the document of that view. */
+kfe_status kfe_i_exchange_steps(kfe_i_exchange *x, kfe_i_document *d, int v);
 /* Coefficients, support examples, localized parts and trees. */
 kfe_status kfe_i_exchange_projector(kfe_i_exchange *x);
 /* The classifier or regressor, and its calibration. */

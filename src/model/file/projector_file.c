@@ -21,7 +21,7 @@ static int64_t columns_after(const kfe_i_map *map, int64_t cols)
 /* The columns that kernels see of a view. */
 static int64_t columns_of(const kfe_i_model_view *view)
 {
-    return columns_after(&view->scaler.map, view->cols);
+    return columns_after(&view->scaler.map, kfe_i_scaler_prepared(&view->scaler));
 }
 
 /* ---- coefficients ---- */

@@ -78,19 +78,16 @@ static kfe_status exchange_scaler(kfe_i_exchange *x, int v, kfe_i_scaler *scaler
 {
     kfe_status status = KFE_OK;
     int kind = (int)scaler->kind;
-    int64_t cols = x->model->views[v].cols;
+    int64_t given = x->model->views[v].cols;
+    int64_t cols = kfe_i_scaler_prepared(scaler);
 
-    if (!x->saves) {
-        scaler->ctx = x->ctx;
-        scaler->cols = cols;
-    }
     KFE_TRY(
         kfe_i_exchange_reals(x, kfe_i_part_name(x, "view", v, "scale.shift"), cols, -1, 1, &scaler->shift));
     KFE_TRY(
         kfe_i_exchange_reals(x, kfe_i_part_name(x, "view", v, "scale.factor"), cols, -1, 1, &scaler->factor));
     if (kind == KFE_SCALE_STANDARD || kind == KFE_SCALE_MINMAX || kind == KFE_SCALE_UNIT_NORM)
         KFE_TRY(kfe_i_check_sound(x, scaler->factor != NULL, x->part));
-    KFE_TRY(kfe_i_exchange_reals(x, kfe_i_part_name(x, "view", v, "fill"), cols, -1, 1, &scaler->fill));
+    KFE_TRY(kfe_i_exchange_reals(x, kfe_i_part_name(x, "view", v, "fill"), given, -1, 1, &scaler->fill));
     KFE_TRY(kfe_i_exchange_map(x, kfe_i_part_name(x, "view", v, "map"), cols, &scaler->map));
     KFE_TRY(kfe_i_check_sound(x, !x->model->views[v].strings || !scaler->map.values, x->part));
 cleanup:
@@ -144,10 +141,11 @@ static kfe_status exchange_view(kfe_i_exchange *x, kfe_i_document *d, int v)
     kfe_i_document_flag(d, "strings", &view->strings);
     KFE_TRY(kfe_i_document_word(d, "scale", KFE_SCALE_WORDS, &kind));
     if (!x->saves)
-        view->scaler.kind = (kfe_i_scale_kind)kind;
+        view->scaler = (kfe_i_scaler){.ctx = x->ctx, .kind = (kfe_i_scale_kind)kind, .cols = view->cols};
+    KFE_TRY(exchange_column_names(d, view->cols, &view->column_names, "views"));
+    KFE_TRY(kfe_i_exchange_steps(x, d, v));
     KFE_TRY(exchange_scaler(x, v, &view->scaler));
     KFE_TRY(exchange_fill_kind(d, &view->scaler));
-    KFE_TRY(exchange_column_names(d, view->cols, &view->column_names, "views"));
     KFE_TRY(exchange_encoding(d, view));
     kfe_i_document_leave(d);
 cleanup:

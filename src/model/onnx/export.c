@@ -53,7 +53,7 @@ cleanup:
     return status;
 }
 
-/* ---- scaling ---- */
+/* ---- fills and scaling ---- */
 
 /* Rows to length 1; rows of zeros stay. The largest magnitude is divided out first, as nothing may overflow. */
 static kfe_i_value unit_rows(kfe_i_onnx *onnx, kfe_i_value x)
@@ -76,17 +76,24 @@ kfe_i_value kfe_i_onnx_mapped(kfe_i_onnx *onnx, const kfe_i_map *map, kfe_i_valu
     return kfe_i_onnx_affine(onnx, x, map->values, map->rows, map->cols, NULL);
 }
 
+static kfe_i_value filled(kfe_i_onnx *onnx, const kfe_i_scaler *scaler, kfe_i_value x)
+{
+    if (!scaler->fill)
+        return x;
+    return kfe_i_onnx_3(onnx, "Where", kfe_i_onnx_1(onnx, "IsNaN", x),
+                        kfe_i_onnx_row(onnx, scaler->fill, scaler->cols), x);
+}
+
 static kfe_i_value scaled(kfe_i_onnx *onnx, const kfe_i_scaler *scaler, kfe_i_value x)
 {
-    if (scaler->fill)
-        x = kfe_i_onnx_3(onnx, "Where", kfe_i_onnx_1(onnx, "IsNaN", x),
-                         kfe_i_onnx_row(onnx, scaler->fill, scaler->cols), x);
+    int64_t cols = kfe_i_scaler_prepared(scaler);
+
     if (scaler->kind == KFE_SCALE_L2_ROWS)
         x = unit_rows(onnx, x);
     if (scaler->shift)
-        x = kfe_i_onnx_2(onnx, "Sub", x, kfe_i_onnx_row(onnx, scaler->shift, scaler->cols));
+        x = kfe_i_onnx_2(onnx, "Sub", x, kfe_i_onnx_row(onnx, scaler->shift, cols));
     if (scaler->factor)
-        x = kfe_i_onnx_2(onnx, "Mul", x, kfe_i_onnx_row(onnx, scaler->factor, scaler->cols));
+        x = kfe_i_onnx_2(onnx, "Mul", x, kfe_i_onnx_row(onnx, scaler->factor, cols));
     return kfe_i_onnx_mapped(onnx, &scaler->map, x);
 }
 
@@ -200,8 +207,12 @@ static kfe_status fill_graph(kfe_i_onnx *onnx, const kfe_model *model, kfe_i_val
     kfe_i_value outputs = -1;
 
     KFE_TRY(kfe_i_onnx_inputs(onnx, model, x));
-    for (int v = 0; v < model->view_count; v++)
-        x[v] = scaled(onnx, &model->views[v].scaler, x[v]);
+    for (int v = 0; v < model->view_count; v++) {
+        const kfe_i_scaler *scaler = &model->views[v].scaler;
+        x[v] = filled(onnx, scaler, x[v]);
+        KFE_TRY(kfe_i_onnx_steps(onnx, &scaler->chain, &x[v]));
+        x[v] = scaled(onnx, scaler, x[v]);
+    }
     KFE_TRY(project(onnx, model, x, &features, &outputs));
     if (model->learner) {
         if (outputs < 0)

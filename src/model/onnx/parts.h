@@ -12,6 +12,9 @@ kfe_status kfe_i_onnx_inputs(kfe_i_onnx *onnx, const kfe_model *model, kfe_i_val
 /* Fails with the reason if a kernel of the model cannot be written as standard operations. */
 kfe_status kfe_i_onnx_check_kernel(kfe_context *ctx, const kfe_i_kernel *kernel);
 
+/* *x, the rows of a view, becomes what the steps make of them. */
+kfe_status kfe_i_onnx_steps(kfe_i_onnx *onnx, const kfe_i_chain *chain, kfe_i_value *x);
+
 /* out (examples × rows of the support) = weight · κ(x, support); x is examples × columns. */
 kfe_status kfe_i_onnx_kernel(kfe_i_onnx *onnx, const kfe_i_kernel *kernel, kfe_i_value x,
                              const kfe_i_table *support, kfe_i_value *out);

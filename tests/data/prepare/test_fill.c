@@ -64,10 +64,12 @@ static kfe_status learn_on_some_rows(kfe_context *ctx, void *user)
     kfe_i_fill_nans(whole, &table);
     KFE_TRY(kfe_i_table_gather(ctx, &table, index, 4, &part));
     KFE_TRY(kfe_i_gaps_gather(ctx, &gaps, index, 4, &part_gaps));
-    KFE_TRY(kfe_i_fill_scaler_learn(ctx, KFE_SCALE_MINMAX, &part, &part_gaps, &scaler));
+    kfe_i_scale_source source = {.table = &part, .gaps = &part_gaps, .shown = "part"};
+    KFE_TRY(kfe_i_fill_scaler_learn(ctx, KFE_SCALE_MINMAX, &source, &(kfe_i_chain){0}, &scaler));
     assert_true(fabs(scaler.fill[0] - 11.0 / 3) < 1e-15 && scaler.fill[2] == 6);
     assert_true(scaler.shift[0] == 1 && scaler.shift[2] == 6);
-    KFE_TRY(kfe_i_fill_scaler_apply(ctx, &scaler, &table, &gaps, &scaled));
+    source = (kfe_i_scale_source){.table = &table, .gaps = &gaps, .shown = "table"};
+    KFE_TRY(kfe_i_fill_scaler_apply(ctx, &scaler, &source, &scaled));
     assert_true(fabs(scaled.values[12] - (11.0 / 3 - 1) / 8) < 1e-15 && scaled.values[2] == 0);
     assert_true(table.values[12] == 100); /* the data itself does not change */
 cleanup:

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The step cut: keeps or drops columns by ranges of their positions. A position is the number that a column's name begins with, as in
+ * "900 nm", if all names begin with one, else the number of the column from 1. Both ends of a range belong to it.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "data/steps/step.h"
+
+typedef struct cut_settings {
+    char keep[KFE_PARAM_TEXT_SIZE], drop[KFE_PARAM_TEXT_SIZE];
+} cut_settings;
+
+static const kfe_i_param rows[] = {
+    KFE_TEXT(
+        cut_settings, keep, "keep", "",
+        "ranges of columns to keep, as 900..1200+1300..1700, by the numbers in their names, else by their "
+        "places from 1; empty: all"),
+    KFE_TEXT(cut_settings, drop, "drop", "", "ranges of columns to leave out, such as 4.5..5.0"),
+};
+
+enum { MOST_RANGES = 64 };
+
+typedef struct ranges {
+    int count;
+    double low[MOST_RANGES], high[MOST_RANGES];
+} ranges;
+
+/* One "900..1200", "900.." or "..1200". */
+static int parse_range(const char *begin, const char *end, double *low, double *high)
+{
+    const char *dots = begin;
+
+    while (dots < end && strncmp(dots, "..", 2) != 0)
+        dots++;
+    if (end - dots < 2)
+        return 0;
+    *low = -(double)INFINITY;
+    *high = (double)INFINITY;
+    if (dots == begin && dots + 2 == end)
+        return 0;
+    return (dots == begin || kfe_i_parse_number(begin, dots, low)) &&
+           (dots + 2 == end || kfe_i_parse_number(dots + 2, end, high)) && *low <= *high;
+}
+
+static kfe_status parse_ranges(kfe_context *ctx, const char *text, ranges *out)
+{
+    out->count = 0;
+    while (*text) {
+        const char *end = text + strcspn(text, "+");
+        while (*end == '+' && end > text && (end[-1] == 'e' || end[-1] == '.')) /* 1e+3, ..+5 */
+            end += 1 + strcspn(end + 1, "+");
+        if (out->count == MOST_RANGES ||
+            !parse_range(text, end, &out->low[out->count], &out->high[out->count]))
+            return kfe_i_fail(
+                ctx, KFE_EINVAL,
+                "{prepare}: step cut takes ranges such as 900..1200 or 900..1200+1300..1700, not '%s'", text);
+        out->count++;
+        text = *end ? end + 1 : end;
+    }
+    return KFE_OK;
+}
+
+static int is_in(const ranges *list, double position)
+{
+    for (int i = 0; i < list->count; i++)
+        if (position >= list->low[i] && position <= list->high[i])
+            return 1;
+    return 0;
+}
+
+/* What the columns of the data reach from and to, for the message. */
+static kfe_status refuse_all(kfe_context *ctx, char *const *names, int64_t cols)
+{
+    double low = (double)INFINITY;
+    double high = -(double)INFINITY;
+
+    for (int64_t j = 0; j < cols; j++) {
+        low = fmin(low, kfe_i_column_position(names, j));
+        high = fmax(high, kfe_i_column_position(names, j));
+    }
+    return kfe_i_fail(ctx, KFE_EINPUT,
+                      "{prepare}: step cut leaves no column; %s of the columns are from %g to %g",
+                      names ? "the numbers in the names" : "the places", low, high);
+}
+
+static kfe_status plan(kfe_context *ctx, char *const *names, kfe_i_fitted_step *fit)
+{
+    kfe_status status = KFE_OK;
+    const cut_settings *s = fit->settings;
+    char *const *positions = kfe_i_names_are_positions(names, fit->cols) ? names : NULL;
+    ranges keep;
+    ranges drop;
+
+    KFE_TRY(parse_ranges(ctx, s->keep, &keep));
+    KFE_TRY(parse_ranges(ctx, s->drop, &drop));
+    KFE_ALLOC(ctx, fit->kept, fit->cols);
+    fit->made = 0;
+    for (int64_t j = 0; j < fit->cols; j++) {
+        double position = kfe_i_column_position(positions, j);
+        if ((keep.count == 0 || is_in(&keep, position)) && !is_in(&drop, position))
+            fit->kept[fit->made++] = j;
+    }
+    if (fit->made == 0)
+        status = refuse_all(ctx, positions, fit->cols);
+cleanup:
+    return status;
+}
+
+static int64_t apply(const kfe_i_fitted_step *fit, const double *row, double *out, double *work)
+{
+    (void)work;
+    for (int64_t j = 0; j < fit->made; j++)
+        out[j] = row[fit->kept[j]];
+    return -1;
+}
+
+static void pull(const kfe_i_fitted_step *fit, const double *out, double *in)
+{
+    memset(in, 0, (size_t)fit->cols * sizeof *in);
+    for (int64_t j = 0; j < fit->made; j++)
+        in[fit->kept[j]] = out[j];
+}
+
+static void name(const kfe_i_fitted_step *fit, char *const *names, int64_t j, kfe_i_text *out)
+{
+    if (names)
+        kfe_i_text_puts(out, names[fit->kept[j]]);
+    else
+        kfe_i_text_printf(out, "%lld", (long long)fit->kept[j] + 1);
+}
+
+static int64_t graph(const kfe_i_fitted_step *fit, const kfe_i_step_graph *g, int64_t x)
+{
+    return g->columns(g->state, x, fit->kept, fit->made);
+}
+
+const kfe_i_row_step kfe_i_step_cut = {
+    .name = "cut",
+    .summary = "keep or drop ranges of columns",
+    .formula = "the columns whose position is in keep and not in drop",
+    .params = KFE_PARAM_TABLE(rows, cut_settings),
+    .plan = plan,
+    .apply = apply,
+    .pull = pull,
+    .name_of = name,
+    .graph = graph,
+};
