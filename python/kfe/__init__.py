@@ -26,7 +26,7 @@ from ._learners import CLASSES as _LEARNERS
 from ._lib import lib as _library
 from ._page import figures, report
 from ._select import compare, cv, evaluate, measure
-from ._sources import devices, generate, generators, kernel_matrix, kernels, learners, methods, read
+from ._sources import devices, generate, generators, kernel_matrix, kernels, learners, methods, read, steps
 from ._tune import tune
 
 __version__ = _library.kfe_version().decode()
@@ -35,7 +35,7 @@ _ESTIMATORS = tuple(name for method, entry in _tables.ESTIMATORS.items()
                     for name in (method, *_tables.predictor_names(method, entry)))
 _ESTIMATORS += ("DirectionRule", "DirectionRuleClassifier", "DirectionRuleRegressor")
 _FUNCTIONS = ("checkpoint", "compare", "cv", "devices", "evaluate", "figures", "generate", "generators", "kernel_matrix", "kernels",
-              "learners", "load", "measure", "methods", "read", "report", "tune")
+              "learners", "load", "measure", "methods", "read", "report", "steps", "tune")
 _ERRORS = ("CancelledError", "DeviceError", "FileError", "InputError", "InvalidArgumentError", "KfeError", "KfeWarning",
            "MemoryLimitError", "ModelError", "NumericalError", "OutOfMemoryError", "UnsupportedError")
 

@@ -55,9 +55,16 @@ def _argument(param: Param) -> Argument:
         hint = "str | Mapping[Any, float]"
     if param.name == "scale":
         hint = "str | bool"
+    if param.name == "prepare":
+        hint = "str | Sequence[Any] | Mapping[Any, Any]"
     if param.words and param.kind in (tables.INT, tables.REAL):
         hint += " | str"
-    text = param.help[:1].upper() + param.help[1:]
+    help_text = param.help
+    if param.name == "prepare":
+        help_text = ("steps that prepare each row before the scaling, one after the other: ``\"snv,sg:window=11,derivative=1\"`` or "
+                     "``[\"snv\", (\"sg\", {\"window\": 11})]``; by view a dict. They stand in the model. ``kfe.steps()`` lists them; "
+                     "``scale=\"auto\"`` then leaves the columns as the steps make them")
+    text = help_text[:1].upper() + help_text[1:]
     return Argument(python_name(param.name), hint, param.default, _describe(param), text.rstrip(".") + ".")
 
 

@@ -171,6 +171,11 @@ class Model:
         names = [lib.kfe_model_column_name(self.pointer, view, j) for j in range(self.view_columns[view])]
         return np.array([name.decode() for name in names], dtype=object) if names and all(names) else None
 
+    def prepared_names(self, view: int) -> np.ndarray | None:
+        """The names of the columns of a view after its steps; None if a column has no name."""
+        names = [lib.kfe_model_prepared_name(self.pointer, view, j) for j in range(lib.kfe_model_prepared_cols(self.pointer, view))]
+        return np.array([name.decode() for name in names], dtype=object) if names and all(names) else None
+
     @property
     def is_kernel_projector(self) -> bool:
         return lib.kfe_model_support_size(self.pointer) > 0
@@ -190,7 +195,7 @@ class Model:
 
     def scaling(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """The numbers that scaling subtracts from the columns of a view, and those by which it divides them."""
-        cols = (self.view_columns[number],)
+        cols = (lib.kfe_model_prepared_cols(self.pointer, number),)
         shift, factor = lib.kfe_model_shift(self.pointer, number), lib.kfe_model_factor(self.pointer, number)
         return (view(shift, cols, self) if shift else np.zeros(cols),
                 1 / view(factor, cols, self) if factor else np.ones(cols))

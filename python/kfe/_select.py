@@ -17,6 +17,7 @@ from ._model import Model
 from ._reports import Comparison, CrossValidation, Evaluation, Measures, typed
 from ._result import take
 from ._spec import make_spec
+from ._steps import chain_text
 from ._tables import as_text, option_rows, options_text, python_name
 
 Grid = Mapping[str, Any]
@@ -72,7 +73,10 @@ def _grid_texts(grid: dict[str, Any] | list[str]) -> list[bytes]:
         return [text.encode() for text in grid]
     written = []
     for name, values in grid.items():
-        text = values if isinstance(values, str) else ",".join(as_text(value) for value in values)
+        if name == "prepare":
+            text = "|".join(map(chain_text, [values] if isinstance(values, str) else values))
+        else:
+            text = values if isinstance(values, str) else ",".join(as_text(value) for value in values)
         written.append(f"{name.rstrip('_').replace('_', '-')}={text}".encode())
     return written
 

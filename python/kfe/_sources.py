@@ -14,7 +14,7 @@ from ._context import Context
 from ._data import Data, wrap
 from ._kernels import entry_of, kernel_text
 from ._lib import lib
-from ._tables import (GENERATORS, KERNEL_ENTRIES, LEARNERS, METHODS, STRINGS, Entry, class_name,
+from ._tables import (GENERATORS, KERNEL_ENTRIES, LEARNERS, METHODS, STEPS, STRINGS, Entry, class_name,
                       options_text, table_rows)
 
 
@@ -171,6 +171,11 @@ def kernels() -> list[dict[str, Any]]:
 def learners() -> list[dict[str, Any]]:
     """List the classifiers and regressors that can be fitted on features."""
     return _listing(LEARNERS)
+
+
+def steps() -> list[dict[str, Any]]:
+    """List the steps that ``prepare`` takes, with their formulas as references."""
+    return _listing(STEPS)
 
 
 def generators() -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from ._context import Context
 from ._errors import UnsupportedError
 from ._kernels import by_view, kernel_entries, kernel_list, kernel_text, with_gamma
 from ._learners import learner_text
+from ._steps import chain_text
 from ._lib import lib
 from ._tables import FIT_OPTIONS, LEARNERS, TEXT, Entry, Param, as_text, options_text, python_name
 
@@ -88,7 +89,7 @@ class Spec:
         for row in rows:
             value = values[python_name(row.name)]
             if value is not None:
-                self.set(row.name, one_value(row, value))
+                self.set(row.name, chain_text(value) if row.name == "prepare" else one_value(row, value))
 
     def add_kernels(self, kernel: Any, gamma: Any = None) -> None:
         views = by_view(kernel)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library's tables: methods, kernels, learners, generators, and their parameters.
+"""The library's tables: methods, kernels, learners, steps, generators, and their parameters.
 
 Python names follow one rule: dashes become underscores, and a name that Python or the estimator itself uses gets a
 trailing underscore (``max-iter`` is ``max_iter``, ``lambda`` is ``lambda_``).
@@ -152,6 +152,7 @@ def find_kernel(name: str) -> Entry | None:
 METHODS = _entries(lib.kfe_method, lib.kfe_method_param, lib.kfe_method_kernel)
 KERNEL_ENTRIES = _entries(lib.kfe_kernel, lib.kfe_kernel_param)
 LEARNERS = _entries(lib.kfe_learner, lib.kfe_learner_param)
+STEPS = _entries(lib.kfe_step, lib.kfe_step_param)
 GENERATORS = _entries(lib.kfe_generator, lib.kfe_generator_param)
 FIT_OPTIONS = tuple(option_rows(lib.kfe_fit_option))
 ESTIMATORS = {class_name(name): entry for name, entry in METHODS.items()}

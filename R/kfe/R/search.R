@@ -138,9 +138,10 @@ grid_texts <- function(grid) {
   grid <- as.list(grid)
   check_named(grid)
   values <- vapply(seq_along(grid), function(k) {
-    paste(vapply(grid[[k]], as_text, "", names(grid)[k]), collapse = ",")
+    paste(vapply(grid[[k]], as_text, "", names(grid)[k]), collapse = if (names(grid)[k] == "prepare") "|" else ",")
   }, "")
-  paste(library_name(names(grid)), values, sep = "=")
+  of_steps <- startsWith(names(grid), "prepare.")
+  paste(ifelse(of_steps, names(grid), library_name(names(grid))), values, sep = "=")
 }
 
 # ---- tables ----

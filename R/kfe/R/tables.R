@@ -54,6 +54,10 @@ kfe_learners <- function(name = NULL) {
   table_or_params(rows[c("name", "summary", "regression", "sample_weights")], "learner", name)
 }
 
+kfe_steps <- function(name = NULL) {
+  table_or_params(entries("step")[c("name", "summary", "formula")], "step", name)
+}
+
 kfe_metrics <- function() {
   rows <- with_flags(entries("metric"), "regression")
   names(rows)[names(rows) == "formula"] <- "direction"

@@ -73,8 +73,8 @@ static SEXP view_of(const kfe_model *model, int view)
     SET_VECTOR_ELT(list, 3, Rf_ScalarLogical(kfe_model_takes_strings(model, view)));
     SET_VECTOR_ELT(list, 4, column_names(model, view));
     SET_VECTOR_ELT(list, 5, categories_of(model, view));
-    SET_VECTOR_ELT(list, 6, numbers(kfe_model_shift(model, view), cols));
-    SET_VECTOR_ELT(list, 7, numbers(kfe_model_factor(model, view), cols));
+    SET_VECTOR_ELT(list, 6, numbers(kfe_model_shift(model, view), kfe_model_prepared_cols(model, view)));
+    SET_VECTOR_ELT(list, 7, numbers(kfe_model_factor(model, view), kfe_model_prepared_cols(model, view)));
     UNPROTECT(1);
     return list;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The library's tables of methods, kernels, learners, metrics, generators and options as lists, so that new rows need no
+ * The library's tables of methods, kernels, learners, steps, metrics, generators and options as lists, so that new rows need no
  * R code; kernel matrices and generated data. Called from R/tables.R and R/data.R.
  */
 #include <string.h>
@@ -22,6 +22,7 @@ static const table_row tables[] = {
     {"method", kfe_method, kfe_method_param, NULL},
     {"kernel", kfe_kernel, kfe_kernel_param, NULL},
     {"learner", kfe_learner, kfe_learner_param, NULL},
+    {"step", kfe_step, kfe_step_param, NULL},
     {"generator", kfe_generator, kfe_generator_param, NULL},
     {"metric", kfe_metric, NULL, NULL},
     {"figure", kfe_figure, NULL, NULL},

@@ -1,0 +1,36 @@
+# Steps that prepare rows: models, grids and the table of steps.
+
+spectra <- function() {
+  set.seed(1)
+  waves <- 900 + 2 * (0:29)
+  amounts <- matrix(runif(90), 30)
+  peaks <- rbind(exp(-((waves - 912) / 8)^2), exp(-((waves - 930) / 12)^2), exp(-((waves - 946) / 10)^2))
+  x <- 0.2 + (amounts %*% peaks) * (1 + runif(30))
+  colnames(x) <- paste(waves, "nm")
+  list(x = x, y = amounts[, 1])
+}
+
+test_that("steps prepare rows as formulas say", {
+  data <- spectra()
+  model <- kfe(data$x, data$y, method = "pls", dim = 3, prepare = "snv")
+  made <- t(apply(data$x, 1, function(row) (row - mean(row)) / sd(row)))
+  plain <- kfe(made, data$y, method = "pls", dim = 3, scale = "none")
+  expect_equal(unname(kfe_transform(model, data$x)), unname(kfe_transform(plain, made)), tolerance = 1e-8)
+})
+
+test_that("settings of steps and chains are axes of grids", {
+  data <- spectra()
+  found <- kfe_cv(data$x, data$y, method = "pls", learner = "ls", dim = 3, prepare = "snv,sg:derivative=1",
+                  grid = list("prepare.sg.window" = c(5, 11)), folds = 3)
+  expect_true(any(grepl("window", capture.output(print(found)))))
+  chains <- c("none", "snv", "msc,detrend")
+  found <- kfe_cv(data$x, data$y, method = "pls", learner = "ls", dim = 2, grid = list(prepare = chains), folds = 3)
+  expect_match(paste(capture.output(print(found)), collapse = " "), "prepare=(none|snv|msc,detrend)")
+})
+
+test_that("wrong steps are refused, and steps are listed", {
+  data <- spectra()
+  expect_error(kfe(data$x, data$y, method = "pls", prepare = "snw"), "kfe_steps()", fixed = TRUE)
+  expect_true(all(c("snv", "msc", "sg") %in% kfe_steps()$name))
+  expect_true("window" %in% kfe_steps("sg")$name)
+})
