@@ -15,6 +15,7 @@
 #include "core/rng.h"
 #include "data/rows/distinct.h"
 #include "explain/explain.h"
+#include "model/chain_views.h"
 #include "model/linear.h"
 #include "model/refit.h"
 
@@ -26,13 +27,15 @@ typedef struct jackknife {
     kfe_i_linear_map whole; /* b */
 } jackknife;
 
+/* On the columns of the data or, after steps that are not affine, on those that the steps make. */
 static kfe_status coefficients_of(kfe_context *ctx, const kfe_model *model, kfe_i_linear_map *out)
 {
     kfe_status status = kfe_i_linear_outputs(ctx, model, out);
 
-    if (status == KFE_OK)
-        kfe_i_linear_map_undo_scaling(model, out);
-    return status;
+    if (status != KFE_OK)
+        return status;
+    kfe_i_linear_map_undo_scaling(model, out);
+    return kfe_i_model_prepares_linearly(model, NULL) ? kfe_i_linear_map_undo_steps(ctx, model, out) : KFE_OK;
 }
 
 /* Equal rows go to one fold, in an order that only the content of the rows decides. */
@@ -98,8 +101,9 @@ static kfe_status add_tables(const jackknife *j)
     double t = kfe_i_student_limit(j->job->settings.level, (double)j->folds - 1);
     double *out[3];
 
+    int columns = kfe_i_model_prepares_linearly(j->job->model, NULL) ? KFE_BY_COLUMN : KFE_BY_PREPARED;
     for (int k = 0; k < 3; k++)
-        KFE_TRY(kfe_i_explain_table(j->job, names[k], about[k], KFE_BY_COLUMN, KFE_BY_OUTPUT, &out[k]));
+        KFE_TRY(kfe_i_explain_table(j->job, names[k], about[k], columns, KFE_BY_OUTPUT, &out[k]));
     for (int64_t c = 0; c < j->numbers; c++) {
         double about_mean = j->squares[c] - j->sums[c] * j->sums[c] / (double)j->folds;
         out[0][c] = sqrt(fmax(about_mean, 0) * share);

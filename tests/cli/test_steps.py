@@ -199,6 +199,12 @@ def test_coefficients_after_steps_that_are_not_linear(kfe, data):
     made = ORACLES["snv"](data[0]).reshape(30, -1, 4).mean(2)
     assert np.abs(made @ weights + intercept - predictions(kfe, "m.kfe")).max() < 1e-8
     kfe.ok("explain", "m.kfe", "spectra.csv", "--json")
+    tables = json.loads(kfe.ok("explain", "m.kfe", "--parts", "jackknife", "--train", "spectra.csv", "--json").out)["tables"]
+    assert len(tables["coefficient-sd"]["values"]) == 10
+    for name, steps in (("linear", "sg:window=5,bin:width=4"), ("cut", "cut:keep=910..950")):
+        kfe.ok("fit", "-q", *LS, "--prepare", steps, "spectra.csv", "-o", "l.kfe")
+        tables = json.loads(kfe.ok("explain", "l.kfe", "--parts", "jackknife", "--train", "spectra.csv", "--json").out)["tables"]
+        assert len(tables["coefficient-sd"]["values"]) == 40
     kfe.ok("report", "m.kfe", "--train", "spectra.csv", "-o", "report.html")
 
 
