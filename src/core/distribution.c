@@ -109,8 +109,10 @@ static double log_gamma(double a)
 {
     double moved = 0;
 
-    for (; a < 15; a++)
+    while (a < 15) {
         moved -= log(a);
+        a++;
+    }
     double u = 1 / (a * a);
     double series =
         (1.0 / 12 - u * (1.0 / 360 - u * (1.0 / 1260 - u * (1.0 / 1680 - u * (1.0 / 1188 - u / 360))))) / a;

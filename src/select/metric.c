@@ -102,7 +102,7 @@ static double is_right(const kfe_i_outcome *outcome, int64_t row)
 
 static double is_wrong(const kfe_i_outcome *outcome, int64_t row)
 {
-    return !is_right(outcome, row);
+    return 1 - is_right(outcome, row);
 }
 
 /* Rows of one class, by weight: in the truth, in the predictions, in both. */

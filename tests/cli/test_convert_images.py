@@ -48,7 +48,7 @@ def test_out_may_be_an_operand(images):
     (("--viola-jones", "3x2x1", "images.csv", "out.csv"), "WxH"),
     (("--viola-jones", "0x6", "images.csv", "out.csv"), "WxH"),
     (("--viola-jones", "4x2", "images.csv", "out.csv"), "8 pixels"),
-    (("--viola-jones", "3x2", "-k", "rbf", "images.csv", "out.csv"), "exclude"),
+    (("--viola-jones", "3x2", "-k", "rbf", "images.csv", "out.csv"), "cannot be used together"),
     (("--viola-jones", "3x2", "images.csv", "out.csv", "-o", "other.csv"), "does not take 'out.csv'"),
 ])
 def test_mistakes_are_explained(images, arguments, text):

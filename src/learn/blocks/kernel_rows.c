@@ -127,6 +127,11 @@ static void place_values(const kfe_i_kernel_rows *rows, const double *values, in
         row[rows->position[first + j]] = (float)values[j];
 }
 
+static int copy_threads(const kfe_context *ctx, int64_t values)
+{
+    return values < SMALL_COPY ? 1 : kfe_context_threads(ctx);
+}
+
 /* Evaluates the missing rows from `first` on, `count` of them. */
 static kfe_status evaluate_entries(kfe_i_kernel_rows *rows, int64_t first, int64_t count)
 {
@@ -142,8 +147,7 @@ static kfe_status evaluate_entries(kfe_i_kernel_rows *rows, int64_t first, int64
         int64_t width = kfe_i_least(step, n - col);
         KFE_TRY(kfe_i_progress(ctx, "computing rows of the kernel", 0, 0));
         KFE_TRY(kfe_i_gram_entries(rows->gram, chosen, kfe_i_consecutive(col, width), values, width));
-        int threads = count * width < SMALL_COPY ? 1 : kfe_context_threads(ctx);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(copy_threads(ctx, count *width)) schedule(static)
         for (int64_t i = 0; i < count; i++)
             place_values(rows, values + i * width, col, width,
                          rows->values + rows->slot_of[rows->missing[first + i]] * n);
