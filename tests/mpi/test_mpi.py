@@ -526,10 +526,14 @@ def processes_of(folder):
     return found
 
 
+# A fit of so many rows is not over on any machine before a test ends it.
+ROWS_OF_A_LONG_FIT = 30000
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_end_of_one_process_ends_all(kfe, number):
-    data, _ = write_data(kfe, 9000)
-    command = kfe.command(3, "fit", "-q", "-m", "kpca", "-k", "rbf", "--gram", "tiled", "--dim", 40, data, "-o", "m.kfe")
+    data, _ = write_data(kfe, ROWS_OF_A_LONG_FIT)
+    command = kfe.command(3, "fit", "-q", "-m", "kpca", "-k", "rbf", "--gram", "tiled", "--dim", 100, data, "-o", "m.kfe")
     run = subprocess.Popen(command, cwd=kfe.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                            env=ENVIRONMENT, stdin=subprocess.DEVNULL)
     for _ in range(600):
@@ -551,8 +555,8 @@ def test_end_of_one_process_ends_all(kfe, number):
 
 
 def test_interrupt_of_the_launcher_ends_all(kfe):
-    data, _ = write_data(kfe, 9000)
-    run = subprocess.Popen(kfe.command(3, "fit", "-q", "-m", "kpca", "-k", "rbf", "--gram", "tiled", "--dim", 40, data, "-o",
+    data, _ = write_data(kfe, ROWS_OF_A_LONG_FIT)
+    run = subprocess.Popen(kfe.command(3, "fit", "-q", "-m", "kpca", "-k", "rbf", "--gram", "tiled", "--dim", 100, data, "-o",
                                        "m.kfe"), cwd=kfe.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                            env=ENVIRONMENT, stdin=subprocess.DEVNULL)
     for _ in range(600):
