@@ -5,8 +5,8 @@
 #include "core/memory.h"
 #include "core/search.h"
 #include "model/identity.h"
-#include "report/scores.h"
 #include "select/assess.h"
+#include "text/scores.h"
 
 const kfe_param_info *kfe_cv_option(int index)
 {

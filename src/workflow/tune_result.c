@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "report/scores.h"
 #include "system/system.h"
+#include "text/scores.h"
 #include "workflow/tune.h"
 
 typedef struct ranked {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "report/read.h"
+#include "text/read.h"
 
 int kfe_i_choice_metric(const kfe_i_source *source, const kfe_table *table, char path[KFE_METRIC_PATH])
 {

@@ -7,7 +7,7 @@
 
 #include "core/memory.h"
 #include "report/figure/kind/methods.h"
-#include "report/read.h"
+#include "text/read.h"
 
 enum { MOST_GROUPS = 12 };
 #define LEAST_P 0.05

@@ -2,7 +2,7 @@
 /* The figure `differences`, a table: every pair of compared methods with the p-values of their difference. */
 #include "core/memory.h"
 #include "report/figure/figure.h"
-#include "report/read.h"
+#include "text/read.h"
 
 static kfe_status add_labels(kfe_context *ctx, const kfe_table *pairs, const char *name, kfe_i_figure *out)
 {

@@ -3,7 +3,7 @@
  * chosen. */
 #include "core/memory.h"
 #include "report/figure/figure.h"
-#include "report/read.h"
+#include "text/read.h"
 
 /* The rows are assessments (methods, or the facts of one) times metrics. */
 typedef struct estimates {

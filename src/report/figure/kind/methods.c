@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "report/read.h"
+#include "text/read.h"
 
 void kfe_i_methods_free(kfe_i_methods *methods)
 {

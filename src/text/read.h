@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Read the results of evaluations and searches with these functions. */
-#ifndef KFE_REPORT_READ_H
-#define KFE_REPORT_READ_H
+#ifndef KFE_TEXT_READ_H
+#define KFE_TEXT_READ_H
 
 #include "result/result.h"
 #include "select/estimate.h"

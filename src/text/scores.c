@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One assessment (kfe_cross_validate) as a result and as its text, and pieces that comparisons share. */
-#include "report/scores.h"
+#include "text/scores.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "core/wording.h"
-#include "report/read.h"
-#include "report/texts.h"
+#include "text/read.h"
+#include "text/texts.h"
 
 /* More rows than these are left to JSON. */
 enum { MOST_SPLITS = 30, MOST_SETTINGS = 100, BEST_SETTINGS = 20, MOST_FAILURES = 10 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads what texts and figures need from the results of evaluations and searches. */
-#include "report/read.h"
+#include "text/read.h"
 
 #include <math.h>
 #include <string.h>

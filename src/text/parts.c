@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Describes the parts of a localized model (lmkl, sldr) as text and JSON; called by describe.c. */
-#include "report/parts.h"
+#include "text/parts.h"
 
 #include "core/memory.h"
 

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "report/read.h"
-#include "report/scores.h"
-#include "report/texts.h"
+#include "text/read.h"
+#include "text/scores.h"
+#include "text/texts.h"
 
 static int name_width(const kfe_table *ranking)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Describe the parts of a localized model with these functions: how much each view is used. */
-#ifndef KFE_REPORT_PARTS_H
-#define KFE_REPORT_PARTS_H
+#ifndef KFE_TEXT_PARTS_H
+#define KFE_TEXT_PARTS_H
 
 #include "core/json/json.h"
 #include "model/model.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "report/read.h"
-#include "report/scores.h"
-#include "report/texts.h"
+#include "text/read.h"
+#include "text/scores.h"
+#include "text/texts.h"
 
 /* Two-sided; below it a difference is called significant. */
 #define KFE_SIGNIFICANCE 0.05

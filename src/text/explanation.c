@@ -5,7 +5,7 @@
 
 #include "core/memory.h"
 #include "core/sort.h"
-#include "report/texts.h"
+#include "text/texts.h"
 
 enum { MOST_ROWS = 10, MOST_COLUMNS = 8, LABEL_WIDTH = 24 };
 

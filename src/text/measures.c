@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/texts.h"
+#include "text/texts.h"
 
 /* The first column has the names of the kernels. */
 kfe_status kfe_i_measures_text(const kfe_result *result, kfe_i_text *text)

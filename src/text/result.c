@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Results as text and JSON: kfe_result_report. */
 #include "core/memory.h"
-#include "report/texts.h"
+#include "text/texts.h"
 
 /* The kinds of results, by a table that only they have. */
 static const struct {

@@ -2,8 +2,8 @@
 /* Errors over all held-out predictions of an assessment, in its result and in its text. Called by scores.c. */
 #include <math.h>
 
-#include "report/read.h"
-#include "report/scores.h"
+#include "text/read.h"
+#include "text/scores.h"
 
 static void put_errors(kfe_i_result_table *table, const char *group, const kfe_i_pooled *pooled)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Make results of assessments with these functions, and write pieces of their texts. */
-#ifndef KFE_REPORT_SCORES_H
-#define KFE_REPORT_SCORES_H
+#ifndef KFE_TEXT_SCORES_H
+#define KFE_TEXT_SCORES_H
 
 #include "result/result.h"
 #include "select/assess.h"

@@ -5,7 +5,7 @@
 #include "core/json/json.h"
 #include "core/memory.h"
 #include "model/model.h"
-#include "report/parts.h"
+#include "text/parts.h"
 
 enum { FEW = 12 }; /* numbers of a record, and class names, that the text shows */
 
