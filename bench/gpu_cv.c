@@ -4,7 +4,7 @@
  *
  *     gpu_cv DEVICE ROWS COLS CLASSES
  *
- * 5 folds, 10 widths, 8 values of C. The time begins with data in host memory and ends with the report.
+ * 5 folds, 10 widths, 8 values of C. The time begins with data in host memory and ends with the text of the result.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ int main(int argc, char **argv)
     kfe_data *data = NULL;
     kfe_spec *spec = NULL;
     kfe_result *found = NULL;
-    char *report = NULL;
+    char *text = NULL;
 
     if (argc < 5 || kfe_context_new(&ctx) != KFE_OK) {
         fprintf(stderr, "usage: gpu_cv DEVICE ROWS COLS CLASSES\n");
@@ -36,13 +36,13 @@ int main(int argc, char **argv)
     gpu_check(ctx, kfe_spec_parse(ctx, "koc", "", "rbf:gamma=1e-2", &spec));
     gpu_check(ctx, kfe_spec_set_learner(ctx, spec, "linear-svm", ""));
     gpu_check(ctx, kfe_cross_validate(ctx, spec, grids, data, "folds=5,inner-folds=0", NULL, &found));
-    gpu_check(ctx, kfe_result_report(ctx, found, KFE_STYLE_TEXT, &report));
+    gpu_check(ctx, kfe_result_describe(ctx, found, KFE_STYLE_TEXT, &text));
     printf("cv of koc + linear-svm, 5 folds x 10 gamma x 8 C, on %s, n=%lld d=%lld classes=%lld: %.3f s "
            "(opening the "
            "device %.3f s)\n%s\n",
            kfe_context_device(ctx), (long long)p.rows, (long long)p.cols, (long long)p.classes,
-           gpu_seconds() - began, opened, report);
-    kfe_string_free(ctx, report);
+           gpu_seconds() - began, opened, text);
+    kfe_string_free(ctx, text);
     kfe_result_free(found);
     kfe_spec_free(spec);
     kfe_data_free(data);

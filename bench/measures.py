@@ -91,8 +91,8 @@ def measures(kfe, x, y, real, names, folder):
     command = [kfe, "measure", str(path), "--json", "--quiet", "--task", "regress" if real else "classify"]
     for name in names:
         command += ["-k", name]
-    report = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-    return [{key: value for key, value in row.items() if key != "kernel"} for row in report]
+    result = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return [{key: value for key, value in row.items() if key != "kernel"} for row in result]
 
 
 def predict(kernel, targets, train, test):

@@ -43,9 +43,9 @@ def run_ikpls(x, y, fold):
 def run_kfe(x, y, fold):
     import kfe
     from sklearn.model_selection import PredefinedSplit
-    report = kfe.cv(kfe.PLSRegressor(dim=DIMS, scale="none", learner="ls"), x, y, cv=PredefinedSplit(fold),
+    result = kfe.cv(kfe.PLSRegressor(dim=DIMS, scale="none", learner="ls"), x, y, cv=PredefinedSplit(fold),
                     grid={"dim": list(range(1, DIMS + 1))}, inner_folds=0, metrics="rmse")
-    return report["metrics"]["rmse"]["mean"]
+    return result["metrics"]["rmse"]["mean"]
 
 
 def run_one(name, case):

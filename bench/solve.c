@@ -252,14 +252,14 @@ static void bench_ways(int64_t n)
     double *out = normals(&rng, n * CLASSES, 1);
     for (int r = 0; r < 4; r++)
         for (int way = KFE_SOLVE_AUTO; way < KFE_SOLVE_WAYS; way++) {
-            kfe_i_solve_report report = {0};
+            kfe_i_solve_effort effort = {0};
             stamp start = now();
             kfe_i_system system = {o.gram, ridges[r], 1e-10, right, CLASSES, out};
-            kfe_status status = kfe_i_solve_by(&system, (kfe_i_solve_way)way, &report);
+            kfe_status status = kfe_i_solve_by(&system, (kfe_i_solve_way)way, &effort);
             double seconds = since(s.ctx, start);
             printf("| n=%lld, ridge %g, %s | %s | %.3f | %.3f | %d | %lld | %.1e |\n", (long long)n,
-                   ridges[r], names[way], status == KFE_OK ? names[report.way] : kfe_error_message(s.ctx),
-                   seconds, report.predicted, report.iterations, (long long)report.rank, report.residual);
+                   ridges[r], names[way], status == KFE_OK ? names[effort.way] : kfe_error_message(s.ctx),
+                   seconds, effort.predicted, effort.iterations, (long long)effort.rank, effort.residual);
         }
     free(right);
     free(out);

@@ -116,9 +116,9 @@ def search(kfe, split, folder, limit, *arguments):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=limit)
     if done.returncode:
         raise RuntimeError((done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1])
-    report = json.loads(done.stdout)
-    inner = [setting["metrics"][metric]["mean"] for setting in report["settings"] if not setting["failed"]]
-    return report["metrics"][metric]["mean"], min(inner), report["splits"][0]["setting"]
+    result = json.loads(done.stdout)
+    inner = [setting["metrics"][metric]["mean"] for setting in result["settings"] if not setting["failed"]]
+    return result["metrics"][metric]["mean"], min(inner), result["splits"][0]["setting"]
 
 
 def run_kfe(method, kfe, split, limit):

@@ -124,10 +124,10 @@ def run_kfe(kfe, x, y, real, sparse):
                               "regress" if real else "classify", path], check=True, capture_output=True, text=True).stdout
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    report = json.loads(out)
+    result = json.loads(out)
     metric = "rmse" if real else "accuracy"
-    values = np.array([split["metrics"][metric] for split in report["honest"]["splits"]])
-    return values if real else 1 - values, seconds, report["best"]["candidate"]
+    values = np.array([split["metrics"][metric] for split in result["honest"]["splits"]])
+    return values if real else 1 - values, seconds, result["best"]["candidate"]
 
 
 def width(x):

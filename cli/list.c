@@ -44,7 +44,7 @@ static size_t plain_length(const char *text)
     return strncmp(text, "\033[1m", 4) == 0 || strncmp(text, "\033[0m", 4) == 0 ? 4 : 0;
 }
 
-/* Names in a report come from files, and a pipe may end on a terminal. */
+/* Names in a result come from files, and a pipe may end on a terminal. */
 static void print_escaped(const char *text)
 {
     while (*text) {
@@ -77,7 +77,7 @@ kfe_status cli_print_result(cli_session *session, const kfe_result *result)
 {
     char *text = NULL;
     kfe_status status =
-        kfe_result_report(session->ctx, result, session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT, &text);
+        kfe_result_describe(session->ctx, result, session->json ? KFE_STYLE_JSON : KFE_STYLE_TEXT, &text);
 
     if (status == KFE_OK)
         cli_print_text(text);

@@ -807,10 +807,11 @@ KFE_API const char *kfe_result_text(const kfe_result *result, const char *column
 /* How results and models are written. */
 typedef enum kfe_style { KFE_STYLE_TEXT, KFE_STYLE_JSON } kfe_style;
 /* The result for people or as JSON; the caller frees it with kfe_string_free. The text leaves out rows of long tables. */
-KFE_API kfe_status kfe_result_report(kfe_context *ctx, const kfe_result *result, kfe_style style, char **out);
+KFE_API kfe_status kfe_result_describe(kfe_context *ctx, const kfe_result *result, kfe_style style,
+                                       char **out);
 /* Writes all values as CSV, one per line: table, row, column, value. A path that ends in .json gets JSON. */
 KFE_API kfe_status kfe_result_write(kfe_context *ctx, const kfe_result *result, const char *path);
-/* Reads the JSON that kfe_result_report, `kfe cv --json` and `kfe reproduce --json` write. */
+/* Reads the JSON that kfe_result_describe, `kfe cv --json` and `kfe reproduce --json` write. */
 KFE_API kfe_status kfe_result_parse(kfe_context *ctx, const char *json, kfe_result **out);
 
 /* ---- explanations ----------------------------------------------------------------------------- */

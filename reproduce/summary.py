@@ -32,8 +32,8 @@ def read_results(folder, specs):
     tables = collections.defaultdict(list)
     cells = folder / "cells"
     for path in sorted((cells if cells.is_dir() else folder).glob("*.json")):
-        report = json.loads(path.read_text())
-        tables[pathlib.Path(report["name"]).stem] += report["results"]
+        found = json.loads(path.read_text())
+        tables[pathlib.Path(found["name"]).stem] += found["results"]
     for name, results in tables.items():
         if name in specs:
             results.sort(key=lambda result: position(specs[name], result))

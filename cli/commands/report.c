@@ -45,8 +45,7 @@ static kfe_status report_results(cli_session *session, cli_page *page, double st
     kfe_status status = KFE_OK;
 
     if (cli_value(&session->arguments, "train") || cli_value(&session->arguments, "test"))
-        return cli_fail(session,
-                        "the results of a search are reported without data; leave out --train and --test");
+        return cli_fail(session, "the report of a search takes no data; leave out --train and --test");
     CLI_TRY(cli_read_results(session, session->arguments.operands[0], &results));
     page->results = results;
     page->seconds = kfe_i_clock() - start;

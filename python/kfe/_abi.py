@@ -217,7 +217,7 @@ PROTOTYPES = {
     "kfe_result_table": (POINTER(Table), c_void_p, c_int),
     "kfe_table_column": (POINTER(Column), POINTER(Table), c_int64),
     "kfe_result_parse": (c_int, c_void_p, c_char_p, OUT),
-    "kfe_result_report": (c_int, c_void_p, c_void_p, c_int, OUT),
+    "kfe_result_describe": (c_int, c_void_p, c_void_p, c_int, OUT),
     "kfe_data_divide": (c_int, c_void_p, c_void_p, c_int, POINTER(c_char_p), POINTER(c_char_p)),
     "kfe_data_encode": (c_int, c_void_p, c_void_p, c_int64, c_void_p, c_void_p),
     "kfe_data_encode_for_model": (c_int, c_void_p, c_void_p, c_void_p, c_int64, c_void_p, c_void_p),

@@ -22,7 +22,7 @@ from ._spec import is_precomputed
 from ._splits import Split, take_rows
 
 AXES = ("kernel", "learner")  # grid axes that are not parameters of the library's grids
-SIGNIFICANT = 0.05  # as in the library's reports
+SIGNIFICANT = 0.05  # as in the library's results
 
 
 class Problem(NamedTuple):
@@ -112,7 +112,7 @@ def value_metrics(estimator: Any, X: Any, truth: np.ndarray, names: list[str], w
                                   predicted_values=_address(values[1]), weights=_address(weights)))
 
 
-# ---- reports in the library's format ----
+# ---- results in the library's format ----
 
 
 def summarise(measured: list[dict[str, Any]], splits: list[Split]) -> dict[str, dict[str, float | None]]:
@@ -157,7 +157,7 @@ def _estimate(name: str, values: np.ndarray, splits: list[Split]) -> dict[str, f
     return {"mean": float(values.mean()) if np.isfinite(values).all() else None, "standard_error": max(errors, default=None), "sd": sd}
 
 
-def _split_report(number: int, split: Split, measured: dict[str, float], setting: dict[str, Any], seconds: float) -> dict[str, Any]:
+def _split_entry(number: int, split: Split, measured: dict[str, float], setting: dict[str, Any], seconds: float) -> dict[str, Any]:
     return {"repeat": 1, "fold": number + 1, "train_rows": len(split[0]), "test_rows": len(split[1]), "setting": setting,
             "metrics": measured, "support_vectors": None, "seconds": seconds, "failed": None}
 
@@ -175,7 +175,7 @@ def assess_baseline(estimator: Any, label: str, problem: Problem) -> dict[str, A
         options = {} if problem.weights is None else {"sample_weight": problem.weights_of(train)}
         fitted = clone(estimator).fit(take_rows(problem.X, train), problem.y[train], **options)
         measured = measure(fitted, take_rows(problem.X, test), problem.y[test], problem.metrics, problem.weights_of(test))
-        splits.append(_split_report(number, (train, test), measured, {}, time.perf_counter() - start))
+        splits.append(_split_entry(number, (train, test), measured, {}, time.perf_counter() - start))
         if is_regressor(estimator):
             parts.append(held_out(fitted, take_rows(problem.X, test), problem.y[test], problem.weights_of(test)))
     metrics = summarise(splits, problem.splits)
@@ -246,7 +246,7 @@ def variants(estimator: Any, grid: Mapping[str, Any]) -> list[Variant]:
 class Search(NamedTuple):
     """Chooses a setting on one training part: the library's search with explicit splits."""
 
-    run: Callable  # (estimator, X, y, grid, splits, options, refit, groups, weights) → report, with best_estimator_ if refit
+    run: Callable  # (estimator, X, y, grid, splits, options, refit, groups, weights) → result, with best_estimator_ if refit
     inner: Callable  # training rows → splits of them
 
 
@@ -260,15 +260,15 @@ def assess_nested(estimator: Any, grid: Mapping[str, Any], problem: Problem, sea
         inner = search.inner(train)
         best = None
         for choice in choices:
-            report = search.run(choice.estimator, problem.part(estimator, train, train), problem.y[train], choice.grid, inner,
+            result = search.run(choice.estimator, problem.part(estimator, train, train), problem.y[train], choice.grid, inner,
                                 problem.options, False, None, problem.weights_of(train))
-            best = _better(best, choice, report, problem.metrics[0])
-            _note(tried, choice, report)
+            best = _better(best, choice, result, problem.metrics[0])
+            _note(tried, choice, result)
         fitted = apply_setting(best[1].estimator, best[2]).fit(problem.part(estimator, train, train), problem.y[train],
                                                                sample_weight=problem.weights_of(train))
         measured = evaluate(fitted, problem.part(estimator, test, train), problem.y[test],
                             sample_weight=problem.weights_of(test), metrics=problem.metrics)
-        splits.append(_split_report(number, (train, test), dict(measured["metrics"]), {**best[1].setting, **best[2]},
+        splits.append(_split_entry(number, (train, test), dict(measured["metrics"]), {**best[1].setting, **best[2]},
                                     time.perf_counter() - begin))
         if is_regressor(fitted):
             parts.append(held_out(fitted, problem.part(estimator, test, train), problem.y[test], problem.weights_of(test)))
@@ -290,25 +290,25 @@ def _over_searches(found: list[dict[str, Any]]) -> dict[str, float | None]:
     return {part: float(np.mean(values)) if values else None for part, values in known.items()}
 
 
-def _rows_of(report: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+def _rows_of(result: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """The settings of a search with their metrics; a search without a grid has one setting."""
-    rows = [(row["setting"], row["metrics"]) for row in report.get("settings") or ()
+    rows = [(row["setting"], row["metrics"]) for row in result.get("settings") or ()
             if not row.get("failed")]
-    return rows or [({}, report["metrics"])]
+    return rows or [({}, result["metrics"])]
 
 
-def _better(best: Any, choice: Variant, report: dict[str, Any], metric: str) -> Any:
+def _better(best: Any, choice: Variant, result: dict[str, Any], metric: str) -> Any:
     """(score, variant, setting) of the best choice so far; the first of equals."""
     sign = 1 if larger_is_better(metric) else -1
-    for setting, metrics in _rows_of(report):
+    for setting, metrics in _rows_of(result):
         score = sign * metrics[metric]["mean"]
         if best is None or score > best[0]:
             best = (score, choice, setting)
     return best
 
 
-def _note(tried: dict[str, Any], choice: Variant, report: dict[str, Any]) -> None:
-    for setting, metrics in _rows_of(report):
+def _note(tried: dict[str, Any], choice: Variant, result: dict[str, Any]) -> None:
+    for setting, metrics in _rows_of(result):
         whole = {**choice.setting, **setting}
         row = tried.setdefault(repr(whole), {"setting": whole, "metrics": {name: [] for name in metrics}, "variant": choice,
                                              "own": setting})

@@ -204,12 +204,12 @@ def table_html(rows: list[dict[str, Any]], most: int = 50) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
 
 
-def results_report(results: Any) -> str:
+def result_text(results: Any) -> str:
     """Results as the tables that the command line prints."""
     context, parsed, text = Context(), c_void_p(), c_void_p()
     context.quick(lib.kfe_result_parse, _results_text(results), byref(parsed))
     try:
-        context.quick(lib.kfe_result_report, parsed, 0, byref(text))
+        context.quick(lib.kfe_result_describe, parsed, 0, byref(text))
         return string_at(text.value).decode().rstrip("\n")
     finally:
         lib.kfe_string_free(context.pointer, text)

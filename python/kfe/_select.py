@@ -14,7 +14,7 @@ from ._data import TASK_CLASSES
 from ._kernels import Kernel, by_view, kernel_list, kernel_text
 from ._lib import lib
 from ._model import Model
-from ._reports import Comparison, CrossValidation, Evaluation, Measures, typed
+from ._results import Comparison, CrossValidation, Evaluation, Measures, typed
 from ._result import take
 from ._spec import make_spec
 from ._steps import chain_text
@@ -144,10 +144,10 @@ def _search(estimator, X, y, grid, splits: list | None, options: dict[str, Any],
         raise
     finally:
         data.free()
-    report = CrossValidation(typed(take(found)))
+    result = CrossValidation(typed(take(found)))
     if refit:
-        report.best_estimator_ = _wrap_best(estimator, Model(context, best.value, spec.kernels, spec.callbacks), y)
-    return report
+        result.best_estimator_ = _wrap_best(estimator, Model(context, best.value, spec.kernels, spec.callbacks), y)
+    return result
 
 
 def _inner_folds(options: Mapping[str, Any]) -> int:
@@ -177,12 +177,12 @@ def _library_grid(estimators: Sequence[Any], grid: Any) -> Any:
     return None if None in listed.values() else {**grid, **listed} if axes else grid
 
 
-def _with_own_parameters(report: CrossValidation, estimator: Any, grid: Any) -> CrossValidation:
-    """The report of a search over kernels or learners, each setting with the parameters that its kernel and learner have. The
+def _with_own_parameters(result: CrossValidation, estimator: Any, grid: Any) -> CrossValidation:
+    """The result of a search over kernels or learners, each setting with the parameters that its kernel and learner have. The
     library fits settings that differ in others once, but lists all of them."""
     from ._assess import AXES, variants
     if not isinstance(grid, dict) or not any(axis in grid for axis in AXES):
-        return report
+        return result
     own = {tuple(each.setting.get(axis) for axis in AXES): {name.rstrip("_").replace("_", "-") for name in each.grid}
            for each in variants(estimator, grid)}
 
@@ -190,12 +190,12 @@ def _with_own_parameters(report: CrossValidation, estimator: Any, grid: Any) -> 
         names = own.get(tuple(setting.get(axis) for axis in AXES))
         return setting if names is None else {name: value for name, value in setting.items() if name in AXES or name in names}
 
-    rows = [{**row, "setting": trimmed(row["setting"])} for row in report.get("settings") or ()]
-    report["settings"] = [row for k, row in enumerate(rows) if all(row["setting"] != before["setting"] for before in rows[:k])]
-    for holder, key in [(report, "best"), *((split, "setting") for split in report["splits"])]:
+    rows = [{**row, "setting": trimmed(row["setting"])} for row in result.get("settings") or ()]
+    result["settings"] = [row for k, row in enumerate(rows) if all(row["setting"] != before["setting"] for before in rows[:k])]
+    for holder, key in [(result, "best"), *((split, "setting") for split in result["splits"])]:
         if holder.get(key):
             holder[key] = trimmed(holder[key])
-    return report
+    return result
 
 
 def _weights(sample_weight: Any, rows: int) -> np.ndarray | None:
@@ -276,15 +276,15 @@ def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = N
 
     Returns
     -------
-    report : CrossValidation
+    result : CrossValidation
         A dict; ``to_dataframe`` converts it to a table with one row per split.
 
     Examples
     --------
     >>> import kfe
     >>> X, y = kfe.generate("iris")
-    >>> report = kfe.cv(kfe.KOCClassifier(learner="knn"), X, y, grid={"gamma": [0.1, 1]}, folds=3)
-    >>> report["metrics"]["accuracy"]["mean"] > 0.9
+    >>> result = kfe.cv(kfe.KOCClassifier(learner="knn"), X, y, grid={"gamma": [0.1, 1]}, folds=3)
+    >>> result["metrics"]["accuracy"]["mean"] > 0.9
     True
     """
     from ._splits import Division, explicit_splits, with_folds
@@ -293,18 +293,18 @@ def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = N
     weights = _weights(sample_weight, rows)
     whole = _library_grid([estimator], grid)
     if whole is not None:
-        report = _search(estimator, X, y, whole, explicit_splits(division, X, np.asarray(y)), options, refit,
+        result = _search(estimator, X, y, whole, explicit_splits(division, X, np.asarray(y)), options, refit,
                          division.codes(rows), weights)
-        return _with_own_parameters(report, estimator, grid)
-    report = _nested(estimator, grid, _problem(estimator, X, y, division, options, weights))
-    return _finish_nested(report, X, y, refit, weights)
+        return _with_own_parameters(result, estimator, grid)
+    result = _nested(estimator, grid, _problem(estimator, X, y, division, options, weights))
+    return _finish_nested(result, X, y, refit, weights)
 
 
-def _finish_nested(report: dict[str, Any], X, y, refit: bool, weights: np.ndarray | None) -> CrossValidation:
-    """The report, with the best setting fitted on all data if requested."""
+def _finish_nested(result: dict[str, Any], X, y, refit: bool, weights: np.ndarray | None) -> CrossValidation:
+    """The result, with the best setting fitted on all data if requested."""
     from ._assess import apply_setting
-    best = report.pop("_best")
-    found = CrossValidation(report)
+    best = result.pop("_best")
+    found = CrossValidation(result)
     if refit:
         found.best_estimator_ = apply_setting(best["variant"].estimator, best["own"]).fit(X, y, sample_weight=weights)
     for setting in found["settings"]:
@@ -376,7 +376,7 @@ def compare(estimators: Iterable[Any], X, y, *, grid: Grid | Iterable[str] | Non
 
     Returns
     -------
-    report : Comparison
+    result : Comparison
         A dict; ``to_dataframe`` and ``differences`` convert it to tables.
 
     Examples
@@ -428,17 +428,17 @@ def _compare_here(named: list[tuple[str | None, Any]], grid, problem) -> Compari
     own = [each for _, each in named if not _is_baseline(each)]
     whole = _library_grid(own, grid)
     if whole is None:
-        reports = [_finish_nested(_nested(each, grid, problem), None, None, False, None) for each in own]
+        results = [_finish_nested(_nested(each, grid, problem), None, None, False, None) for each in own]
         failed: list[Any] = []
     else:
         told = _compare_own(own, problem.X, problem.y, whole, problem.splits, problem.options, problem.groups,
                             problem.weights)
-        reports, failed = told["methods"], told["failed"]
-        if len(reports) < len(own):
+        results, failed = told["methods"], told["failed"]
+        if len(results) < len(own):
             raise ValueError(f"not all estimators can be compared on this data: {failed}")
     labels = _distinct([name or (type(each).__name__ if _is_baseline(each) else _label(each)) for name, each in named],
                        [each for _, each in named])
-    queue, methods = iter(reports), []
+    queue, methods = iter(results), []
     for label, (_, each) in zip(labels, named):
         methods.append(assess_baseline(each, label, problem) if _is_baseline(each) else {**next(queue), "label": label})
     metric = problem.metrics[0]
@@ -470,7 +470,7 @@ def evaluate(estimator, X, y, *, sample_weight: Any = None, **options: Any) -> E
 
     Returns
     -------
-    report : Evaluation
+    result : Evaluation
         A dict with metrics, the confusion matrix, and the points of the ROC and precision-recall curves.
     """
     if isinstance(estimator, (str, os.PathLike)):

@@ -7,13 +7,13 @@ from typing import Any
 
 from ._lib import lib
 from ._model import Model
-from ._reports import Report, typed
+from ._results import Result, typed
 from ._result import take
 from ._select import _let_go, _weights, _wrap_best
 from ._tables import options_text
 
 
-class Tuning(Report):
+class Tuning(Result):
     """The result of `tune`: a dict with ``best_estimator_``, which is fitted on all data."""
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -55,7 +55,7 @@ def tune(X, y, *, sample_weight: Any = None, time: float | str | None = 60, tria
 
     Returns
     -------
-    report : Tuning
+    result : Tuning
         A dict with ``best``, ``honest`` and ``ranking``; ``best_estimator_`` is fitted on all the data, and
         ``to_dataframe`` makes a table of the ranking.
 
@@ -63,10 +63,10 @@ def tune(X, y, *, sample_weight: Any = None, time: float | str | None = 60, tria
     --------
     >>> import kfe
     >>> X, y = kfe.generate("iris")
-    >>> report = kfe.tune(X, y, trials=20, time=None)
-    >>> report["honest"]["metrics"]["accuracy"]["mean"] > 0.9
+    >>> result = kfe.tune(X, y, trials=20, time=None)
+    >>> result["honest"]["metrics"]["accuracy"]["mean"] > 0.9
     True
-    >>> report.best_estimator_.predict(X[:2]).tolist()
+    >>> result.best_estimator_.predict(X[:2]).tolist()
     ['setosa', 'setosa']
     """
     from ._estimators import CLASSES
@@ -84,6 +84,6 @@ def tune(X, y, *, sample_weight: Any = None, time: float | str | None = 60, tria
         raise
     finally:
         data.free()
-    report = Tuning(typed(take(found)))
-    report.best_estimator_ = _wrap_best(carrier, Model(context, best.value, [], []), y)
-    return report
+    result = Tuning(typed(take(found)))
+    result.best_estimator_ = _wrap_best(carrier, Model(context, best.value, [], []), y)
+    return result

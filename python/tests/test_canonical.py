@@ -263,5 +263,5 @@ def test_a_learner_uses_joint_features():
     labels = lambda tables: np.where(tables["a"][:, 1] > 0, "yes", "no")
     model = kfe.KGCCAClassifier(dim=4, learner="ls").fit(views, labels(views))
     assert np.mean(model.predict(new) == labels(new)) > 0.8
-    report = kfe.cv(kfe.KCCAClassifier(dim=2, learner="centroid"), views, labels(views), folds=3)
-    assert report["metrics"]["accuracy"]["mean"] > 0.7
+    result = kfe.cv(kfe.KCCAClassifier(dim=2, learner="centroid"), views, labels(views), folds=3)
+    assert result["metrics"]["accuracy"]["mean"] > 0.7

@@ -124,10 +124,10 @@ def test_what_cannot_be_encoded_is_refused():
 
 def test_searches_of_the_library_take_categories():
     X, y = frame()
-    report = kfe.cv(kfe.KFDClassifier(**KFD, encode="auto"), X, y, folds=3, refit=True)
+    result = kfe.cv(kfe.KFDClassifier(**KFD, encode="auto"), X, y, folds=3, refit=True)
     hand = kfe.cv(kfe.KFDClassifier(**KFD), by_hand(X)[0], y, folds=3)
-    assert [split["metrics"] for split in report["splits"]] == [split["metrics"] for split in hand["splits"]]
-    assert (report.best_estimator_.predict(X) == kfe.KFDClassifier(**KFD, encode="auto").fit(X, y).predict(X)).all()
+    assert [split["metrics"] for split in result["splits"]] == [split["metrics"] for split in hand["splits"]]
+    assert (result.best_estimator_.predict(X) == kfe.KFDClassifier(**KFD, encode="auto").fit(X, y).predict(X)).all()
 
 
 def test_categories_in_views_of_one_table(tmp_path):

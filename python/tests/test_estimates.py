@@ -39,8 +39,8 @@ def test_baselines(data, splitter, rows):
 
 
 def test_nested_search_over_kernels(data):
-    report = kfe.cv(kfe.KFDClassifier(learner="centroid"), *data, cv=3, grid={"kernel": ["rbf", "laplacian"], "gamma": [0.1, 1]})
-    assert report["metrics"]["accuracy"]["standard_error"] == pytest.approx(expected(report, 90))
-    for row in report["settings"]:
+    result = kfe.cv(kfe.KFDClassifier(learner="centroid"), *data, cv=3, grid={"kernel": ["rbf", "laplacian"], "gamma": [0.1, 1]})
+    assert result["metrics"]["accuracy"]["standard_error"] == pytest.approx(expected(result, 90))
+    for row in result["settings"]:
         assert row["metrics"]["accuracy"]["standard_error"] > 0 and row["metrics"]["accuracy"]["sd"] is not None
-    assert "accuracy_standard_error" in report.settings().columns
+    assert "accuracy_standard_error" in result.settings().columns

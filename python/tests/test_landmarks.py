@@ -111,8 +111,8 @@ def test_svm_on_all_landmarks_is_the_svm_on_the_kernel():
 
 def test_search_over_the_number_of_landmarks():
     X, y = clouds()
-    report = kfe.cv(kfe.KFDClassifier(learner="centroid", n_threads=1), X, y, grid={"landmarks": [5, 40]}, folds=3)
-    assert "landmarks" in str(report)
+    result = kfe.cv(kfe.KFDClassifier(learner="centroid", n_threads=1), X, y, grid={"landmarks": [5, 40]}, folds=3)
+    assert "landmarks" in str(result)
     both = kfe.compare([kfe.KFDClassifier(learner="centroid", landmarks=20), kfe.KPCAClassifier(learner="centroid", landmarks=20)],
                        X, y, folds=3)
     assert "kfd" in str(both) and "kpca" in str(both)

@@ -49,8 +49,8 @@ def test_parameters_are_read_and_set():
 
 def test_grids_of_the_library_take_them(iris):
     X, y = iris
-    report = kfe.cv(kfe.KOCClassifier(**FIT), X, y, grid={"learner": [kfe.SVM(), kfe.NearestCentroid()], "C": [1, 10]}, folds=2, inner_folds=2)
-    assert {row["setting"]["learner"] for row in report["settings"]} == {"svm", "centroid"}
+    result = kfe.cv(kfe.KOCClassifier(**FIT), X, y, grid={"learner": [kfe.SVM(), kfe.NearestCentroid()], "C": [1, 10]}, folds=2, inner_folds=2)
+    assert {row["setting"]["learner"] for row in result["settings"]} == {"svm", "centroid"}
 
 
 def test_few_regressors_may_score_poorly():

@@ -36,8 +36,8 @@ def test_folds_learn_it_on_their_training_rows(gaps):
     expected = cross_val_score(pipeline, *gaps, cv=folds)
     ours = kfe.KFDClassifier(gamma=0.2, scale="none", missing="mean", n_threads=1)
     assert cross_val_score(ours, *gaps, cv=folds) == pytest.approx(expected)
-    report = kfe.cv(ours, *gaps, cv=folds)
-    assert [split["metrics"]["accuracy"] for split in report["splits"]] == pytest.approx(expected)
+    result = kfe.cv(ours, *gaps, cv=folds)
+    assert [split["metrics"]["accuracy"] for split in result["splits"]] == pytest.approx(expected)
 
 
 def test_new_gaps_without_any_in_training(iris):

@@ -324,8 +324,8 @@ def test_compare_evaluate_and_tune_count_like_repeated_rows():
         kfe.compare([estimators[0], KNeighborsClassifier()], X, y, sample_weight=w)
     fitted = estimators[1].fit(X[:20], y[:20])
     assert kfe.evaluate(fitted, X, y, sample_weight=w)["metrics"]["accuracy"] == pytest.approx(fitted.score(X, y, sample_weight=w))
-    report = kfe.tune(X, y, sample_weight=w, time=None, trials=8, folds=2)
-    assert "nearest neighbours" not in [row["candidate"] for row in report["ranking"]]
+    result = kfe.tune(X, y, sample_weight=w, time=None, trials=8, folds=2)
+    assert "nearest neighbours" not in [row["candidate"] for row in result["ranking"]]
     with pytest.raises(ValueError, match="sample_weight.shape"):
         kfe.tune(X, y, sample_weight=w[1:], time=None, trials=8)
     with pytest.raises(ValueError, match="sample_weight.shape"):

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import kfe
-from kfe._reports import typed
+from kfe._results import typed
 
 needs_command = pytest.mark.skipif("KFE" not in os.environ, reason="needs the command line")
 
@@ -21,11 +21,11 @@ def from_command(folder, *arguments):
     return typed(without_times(json.loads(done.stdout)))
 
 
-def without_times(report):
+def without_times(result):
     """Removes the seconds, which differ between runs."""
-    if isinstance(report, dict):
-        return {key: without_times(value) for key, value in report.items() if key != "seconds"}
-    return [without_times(item) for item in report] if isinstance(report, list) else report
+    if isinstance(result, dict):
+        return {key: without_times(value) for key, value in result.items() if key != "seconds"}
+    return [without_times(item) for item in result] if isinstance(result, list) else result
 
 
 @pytest.fixture
@@ -37,30 +37,30 @@ def table(tmp_path, iris):
 @needs_command
 def test_cv(table, iris):
     estimator = kfe.KOCClassifier(kernel="rbf", learner="svm", random_state=3, n_threads=2)
-    report = kfe.cv(estimator, *iris, grid={"gamma": [0.1, 1], "C": "1:100:log3"}, folds=3, metrics=["accuracy", "f1"])
+    result = kfe.cv(estimator, *iris, grid={"gamma": [0.1, 1], "C": "1:100:log3"}, folds=3, metrics=["accuracy", "f1"])
     theirs = from_command(table, "cv", "-m", "koc", "-k", "rbf", "--learner", "svm", "--seed", 3, "--grid",
                           "gamma=0.1,1", "--grid", "C=1:100:log3", "--folds", 3, "--metrics", "accuracy;f1",
                           "iris.csv")
-    assert without_times(report) == theirs
-    frame = report.to_dataframe()
+    assert without_times(result) == theirs
+    frame = result.to_dataframe()
     assert len(frame) == 3 and {"fold", "gamma", "C", "accuracy", "f1"} <= set(frame.columns)
 
 
 def test_settings_that_fail_do_not_end_a_search(iris):
     X, y = 1e5 + 1000 * iris[0], iris[1]
     with pytest.warns(UserWarning, match="4 of 10 fits failed"):
-        report = kfe.cv(kfe.KOCClassifier(kernel="poly", learner="knn", scale="none"), X, y, grid={"degree": [100, 1]}, folds=2,
+        result = kfe.cv(kfe.KOCClassifier(kernel="poly", learner="knn", scale="none"), X, y, grid={"degree": [100, 1]}, folds=2,
                         inner_folds=2)
-    assert [setting["failed_splits"] for setting in report["settings"]] == [4, 0]
-    assert report["best"]["degree"] == 1 and report["settings"][0]["failed"]
-    assert list(report.to_dataframe()["failed"]) == [None, None]
+    assert [setting["failed_splits"] for setting in result["settings"]] == [4, 0]
+    assert result["best"]["degree"] == 1 and result["settings"][0]["failed"]
+    assert list(result.to_dataframe()["failed"]) == [None, None]
 
 
 def test_the_best_model(iris):
-    report = kfe.cv(kfe.KOCClassifier(learner="knn", n_threads=1), *iris, grid=["gamma=0.1,1"], folds=3, refit=True)
-    best = report.best_estimator_
+    result = kfe.cv(kfe.KOCClassifier(learner="knn", n_threads=1), *iris, grid=["gamma=0.1,1"], folds=3, refit=True)
+    best = result.best_estimator_
     assert isinstance(best, kfe.KOC) and best.n_threads == 1
-    expected = kfe.KOCClassifier(kernel=f"rbf:gamma={report['best']['gamma']}", learner="knn", n_threads=1).fit(*iris)
+    expected = kfe.KOCClassifier(kernel=f"rbf:gamma={result['best']['gamma']}", learner="knn", n_threads=1).fit(*iris)
     np.testing.assert_array_equal(best.transform(iris[0]), expected.transform(iris[0]))
     assert not hasattr(kfe.cv(kfe.KOCClassifier(learner="knn"), *iris, folds=3), "best_estimator_")
 
@@ -72,13 +72,13 @@ def test_labels_of_the_best_model(clouds):
 
 @needs_command
 def test_compare(table, iris):
-    report = kfe.compare([kfe.KOCClassifier(learner="knn"), kfe.KPCAClassifier(dim=3, learner="knn")], *iris, grid={"gamma": [0.1, 1]},
+    result = kfe.compare([kfe.KOCClassifier(learner="knn"), kfe.KPCAClassifier(dim=3, learner="knn")], *iris, grid={"gamma": [0.1, 1]},
                          folds=3)
     theirs = from_command(table, "compare", "-m", "koc", "-m", "kpca:dim=3", "-k", "rbf", "--learner", "knn", "--grid",
                           "gamma=0.1,1", "--folds", 3, "iris.csv")
-    assert without_times(report) == theirs
-    assert list(report.to_dataframe().index) == ["koc", "kpca:dim=3"]
-    assert len(report.differences()) == 1
+    assert without_times(result) == theirs
+    assert list(result.to_dataframe().index) == ["koc", "kpca:dim=3"]
+    assert len(result.differences()) == 1
 
 
 @needs_command

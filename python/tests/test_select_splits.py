@@ -19,8 +19,8 @@ from kfe._lib import lib
 KNN = kfe.KOCClassifier(kernel="rbf:gamma=0.2", learner="knn", n_threads=1)
 
 
-def values(report, metric="accuracy"):
-    return [split["metrics"][metric] for split in report["splits"]]
+def values(result, metric="accuracy"):
+    return [split["metrics"][metric] for split in result["splits"]]
 
 
 @pytest.mark.parametrize("splitter", [KFold(4, shuffle=True, random_state=2), ShuffleSplit(3, test_size=30, random_state=1)],
@@ -77,10 +77,10 @@ def test_inner_folds_keep_groups_together(iris):
     x, y, groups = *iris, np.arange(150) // 3 % 10
     outer = list(GroupKFold(3).split(x, y, groups))
     expected = chosen_by_sklearn(KNN.set_params(kernel="rbf"), {"kernel__gamma": [1e-4, 0.2, 50]}, x, y, outer, groups)
-    report = kfe.cv(KNN, x, y, grid={"gamma": [1e-4, 0.2, 50]}, groups=groups, cv=outer, inner_folds=10, refit=True)
-    assert values(report) == pytest.approx([score for score, _ in expected])
-    assert [split["setting"]["gamma"] for split in report["splits"]] == [best["kernel__gamma"] for _, best in expected]
-    assert report.best_estimator_.kernel == str(kfe.RBF(gamma=report["best"]["gamma"]))
+    result = kfe.cv(KNN, x, y, grid={"gamma": [1e-4, 0.2, 50]}, groups=groups, cv=outer, inner_folds=10, refit=True)
+    assert values(result) == pytest.approx([score for score, _ in expected])
+    assert [split["setting"]["gamma"] for split in result["splits"]] == [best["kernel__gamma"] for _, best in expected]
+    assert result.best_estimator_.kernel == str(kfe.RBF(gamma=result["best"]["gamma"]))
 
 
 def test_kernels_and_learners_are_axes(iris):
@@ -89,20 +89,20 @@ def test_kernels_and_learners_are_axes(iris):
     kernels = [kfe.RBF(gamma=0.1), "linear", kfe.RBF(gamma=30)]
     outer = list(GroupKFold(3).split(x, y, groups))
     expected = chosen_by_sklearn(estimator, {"kernel": kernels, "learner": ["centroid", "knn"]}, x, y, outer, groups)
-    report = kfe.cv(estimator, x, y, grid={"kernel": kernels, "learner": ["centroid", "knn"]}, groups=groups, cv=outer,
+    result = kfe.cv(estimator, x, y, grid={"kernel": kernels, "learner": ["centroid", "knn"]}, groups=groups, cv=outer,
                     inner_folds=10)
-    assert values(report) == pytest.approx([score for score, _ in expected])
-    assert [(split["setting"]["kernel"], split["setting"]["learner"]) for split in report["splits"]] == [
+    assert values(result) == pytest.approx([score for score, _ in expected])
+    assert [(split["setting"]["kernel"], split["setting"]["learner"]) for split in result["splits"]] == [
         (str(best["kernel"]), best["learner"]) for _, best in expected]
 
 
 def test_parameters_of_a_grid_go_where_they_apply(iris):
-    report = kfe.cv(KNN, *iris, grid={"kernel": ["rbf", "linear"], "learner": ["knn", "svm"], "gamma": [0.1, 1], "C": [1, 10]},
+    result = kfe.cv(KNN, *iris, grid={"kernel": ["rbf", "linear"], "learner": ["knn", "svm"], "gamma": [0.1, 1], "C": [1, 10]},
                     cv=2, inner_folds=2, refit=True)
-    settings = [row["setting"] for row in report["settings"]]
+    settings = [row["setting"] for row in result["settings"]]
     assert len(settings) == 2 + 4 + 1 + 2
     assert all(("gamma" in each) == (each["kernel"] == "rbf") and ("C" in each) == (each["learner"] == "svm") for each in settings)
-    assert report.best_estimator_.score(*iris) > 0.8
+    assert result.best_estimator_.score(*iris) > 0.8
     with pytest.raises(ValueError, match="nothing"):
         kfe.cv(KNN, *iris, grid={"kernel": ["rbf", "linear"], "nothing": [1]})
 
@@ -124,24 +124,24 @@ def test_the_library_searches_over_kernels_and_learners_that_it_can_list(iris, m
 
 
 def test_values_come_back_typed(iris):
-    report = kfe.cv(kfe.KPLSClassifier(n_threads=1), *iris, folds=2, inner_folds=2,
+    result = kfe.cv(kfe.KPLSClassifier(n_threads=1), *iris, folds=2, inner_folds=2,
                     grid={"gamma": [0.1, 1], "dim": [1, 2], "center": [True, False]})
-    for setting in [report["best"], *(row["setting"] for row in report["settings"])]:
+    for setting in [result["best"], *(row["setting"] for row in result["settings"])]:
         assert type(setting["dim"]) is int and type(setting["center"]) is bool
-    assert {type(row["setting"]["gamma"]) for row in report["settings"]} == {float, int}
-    assert "seconds" in report.to_dataframe().columns
-    assert report.to_dataframe()["dim"].dtype.kind == "i"
+    assert {type(row["setting"]["gamma"]) for row in result["settings"]} == {float, int}
+    assert "seconds" in result.to_dataframe().columns
+    assert result.to_dataframe()["dim"].dtype.kind == "i"
 
 
 def test_baselines(iris, clouds):
     pipeline = make_pipeline(StandardScaler(), SVC())
     splitter = KFold(4, shuffle=True, random_state=5)
-    report = kfe.compare([KNN, SVC(C=10), pipeline], *iris, cv=splitter)
-    for each, method in zip((KNN, SVC(C=10), pipeline), report["methods"]):
+    result = kfe.compare([KNN, SVC(C=10), pipeline], *iris, cv=splitter)
+    for each, method in zip((KNN, SVC(C=10), pipeline), result["methods"]):
         assert values(method) == pytest.approx(cross_val_score(each, *iris, cv=splitter, scoring="accuracy"))
-    frame = report.to_dataframe()
+    frame = result.to_dataframe()
     assert list(frame.index) == ["koc", "SVC", "Pipeline"] and (frame["seconds"] > 0).all()
-    assert len(report.differences()) == 3 and report["best"] in frame.index
+    assert len(result.differences()) == 3 and result["best"] in frame.index
     assert list(kfe.compare({"ours": KNN, "theirs": SVC()}, *iris, cv=3).to_dataframe().index) == ["ours", "theirs"]
     labels = [method["label"] for method in kfe.compare([KNN, SVC(), SVC(C=3)], *iris, cv=3)["methods"]]
     assert labels == ["koc", "SVC()", "SVC(C=3)"]
@@ -152,10 +152,10 @@ def test_baselines(iris, clouds):
 def test_baselines_that_regress(iris):
     x, y = iris[0][:, :3], iris[0][:, 3]
     splitter = KFold(3, shuffle=True, random_state=5)
-    report = kfe.compare([kfe.KPLSRegressor(n_threads=1), SVR()], x, y, cv=splitter, metrics=["rmse", "r2"])
+    result = kfe.compare([kfe.KPLSRegressor(n_threads=1), SVR()], x, y, cv=splitter, metrics=["rmse", "r2"])
     theirs = cross_validate(SVR(), x, y, cv=splitter, scoring=("neg_root_mean_squared_error", "r2"))
-    assert values(report["methods"][1], "rmse") == pytest.approx(-theirs["test_neg_root_mean_squared_error"])
-    assert values(report["methods"][1], "r2") == pytest.approx(theirs["test_r2"])
+    assert values(result["methods"][1], "rmse") == pytest.approx(-theirs["test_neg_root_mean_squared_error"])
+    assert values(result["methods"][1], "r2") == pytest.approx(theirs["test_r2"])
 
 
 def test_differences_are_those_of_the_library(iris):
@@ -170,8 +170,8 @@ def test_differences_are_those_of_the_library(iris):
 def test_views_and_kernel_matrices(iris):
     x, y, groups = *iris, np.arange(150) % 5
     views = {"sepal": x[:, :2], "petal": x[:, 2:]}
-    report = kfe.cv(kfe.KPLSClassifier(n_threads=1), views, y, grid={"dim": [1, 2]}, groups=groups, folds=3, inner_folds=3)
-    assert np.mean(values(report)) > 0.8
+    result = kfe.cv(kfe.KPLSClassifier(n_threads=1), views, y, grid={"dim": [1, 2]}, groups=groups, folds=3, inner_folds=3)
+    assert np.mean(values(result)) > 0.8
     given = kfe.cv(kfe.KPLSClassifier(kernel="precomputed", n_threads=1), kfe.kernel_matrix("rbf:gamma=0.2", x), y,
                    grid={"dim": [1, 2]}, groups=groups, folds=3, inner_folds=3)
     made = kfe.cv(kfe.KPLSClassifier(kernel="rbf:gamma=0.2", n_threads=1), x, y, grid={"dim": [1, 2]}, groups=groups, folds=3,

@@ -42,6 +42,6 @@ def test_a_model_of_a_hostile_file(tmp_path):
         assert safe(repr(loaded))
         explanation = loaded.explain(X)
         assert safe(repr(explanation)) and all(safe(repr(table)) for table in explanation.values())
-        report = kfe.evaluate(loaded, X, np.where(y == "setosa", "a", "b"))
-        assert EVIL in report["confusion"]["classes"] and safe(report._repr_html_())
+        result = kfe.evaluate(loaded, X, np.where(y == "setosa", "a", "b"))
+        assert EVIL in result["confusion"]["classes"] and safe(result._repr_html_())
     assert all(safe(str(each.message)) for each in caught)

@@ -64,18 +64,18 @@ cleanup:
     return status;
 }
 
-kfe_status rep_output_report(const rep_report *report, const char *folder)
+kfe_status rep_output_findings(const rep_findings *findings, const char *folder)
 {
     kfe_status status = KFE_OK;
     rep_text path = {0};
     rep_text text = {0};
 
-    put_stem(&path, report->plan, folder);
+    put_stem(&path, findings->plan, folder);
     rep_text_puts(&path, ".csv");
-    rep_report_csv(report, &text);
-    REP_TRY(rep_text_check(report->ctx, &path));
-    REP_TRY(rep_text_check(report->ctx, &text));
-    REP_TRY(kfe_output_write(report->ctx, path.bytes, rep_text_string(&text), text.length));
+    rep_findings_csv(findings, &text);
+    REP_TRY(rep_text_check(findings->ctx, &path));
+    REP_TRY(rep_text_check(findings->ctx, &text));
+    REP_TRY(kfe_output_write(findings->ctx, path.bytes, rep_text_string(&text), text.length));
 cleanup:
     rep_text_free(&path);
     rep_text_free(&text);

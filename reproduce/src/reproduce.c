@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs every cell of a plan in order and reports. Called by the command `kfe reproduce`. */
+/* Runs every cell of a plan in order and keeps what it finds. Called by the command `kfe reproduce`. */
 #include "reproduce/src/reproduce.h"
 
 #include <math.h>
@@ -12,8 +12,8 @@
 #include "reproduce/src/mean.h"
 #include "reproduce/src/output.h"
 #include "reproduce/src/path.h"
-#include "reproduce/src/report.h"
-#include "reproduce/src/report_text.h"
+#include "reproduce/src/findings.h"
+#include "reproduce/src/findings_text.h"
 #include "reproduce/src/separation.h"
 #include "system/system.h"
 
@@ -47,7 +47,7 @@ typedef struct run {
     rep_use use;
     const char *output; /* folder; "": none */
     rep_plan plan;
-    rep_report report;
+    rep_findings findings;
     rep_text missing;    /* missing files of all rows */
     rep_place place;     /* the current cell */
     int64_t point_index; /* of place.point */
@@ -63,7 +63,7 @@ static const char *text_or_empty(const char *text)
 
 static kfe_status set_note(run *r, const char *text)
 {
-    rep_finding *f = &r->report.items[r->first];
+    rep_finding *f = &r->findings.items[r->first];
 
     free(f->note);
     return rep_copy(r->ctx, text, &f->note);
@@ -74,10 +74,10 @@ static kfe_status add_findings(run *r)
     kfe_status status = KFE_OK;
     const char *metric;
 
-    r->first = r->report.count;
+    r->first = r->findings.count;
     for (int64_t m = 0; (metric = rep_plan_metric(&r->plan, m)); m++) {
         rep_finding *f = NULL;
-        REP_TRY(rep_report_add(&r->report, &f));
+        REP_TRY(rep_findings_add(&r->findings, &f));
         f->row = rep_string(r->place.row, "name");
         f->column = rep_string(r->place.column, "name");
         f->metric = metric;
@@ -103,8 +103,8 @@ static void keep_metrics(run *r, const kfe_result *assessment)
 {
     int percent = json_is_true(json_object_get(r->plan.root, "percent"));
 
-    for (int64_t i = r->first; i < r->report.count; i++) {
-        rep_finding *f = &r->report.items[i];
+    for (int64_t i = r->first; i < r->findings.count; i++) {
+        rep_finding *f = &r->findings.items[i];
         double factor = percent && strcmp(f->metric, REP_SUPPORT_VECTORS) != 0 ? 100 : 1;
         double mean = 0;
         double sd = 0;
@@ -124,10 +124,10 @@ static kfe_status assess_cell(run *r, const rep_cell *cell)
     keep_metrics(r, assessment);
     rep_assessed_setting(assessment, &setting);
     if (setting.length > 0)
-        REP_TRY(rep_text_take(r->ctx, &setting, &r->report.items[r->first].setting));
+        REP_TRY(rep_text_take(r->ctx, &setting, &r->findings.items[r->first].setting));
     rep_assessed_failures(assessment, &failed);
     if (failed.length > 0)
-        REP_TRY(rep_text_take(r->ctx, &failed, &r->report.items[r->first].failed));
+        REP_TRY(rep_text_take(r->ctx, &failed, &r->findings.items[r->first].failed));
 cleanup:
     rep_text_free(&setting);
     rep_text_free(&failed);
@@ -171,9 +171,9 @@ static kfe_status keep_points(run *r, const kfe_matrix *features)
 
     for (int64_t i = 0; classes && i < features->rows; i++)
         json_array_append_new(classes, json_integer(kfe_data_class_of(r->row.data, i)));
-    r->report.items[r->first].points = json_pack("{s:o, s:o, s:o}", "x", column_json(features, 0), "y",
+    r->findings.items[r->first].points = json_pack("{s:o, s:o, s:o}", "x", column_json(features, 0), "y",
                                                  column_json(features, second), "classes", classes);
-    return r->report.items[r->first].points ? KFE_OK : rep_out_of_memory(r->ctx);
+    return r->findings.items[r->first].points ? KFE_OK : rep_out_of_memory(r->ctx);
 }
 
 static kfe_status scatter_cell(run *r, const rep_cell *cell)
@@ -188,8 +188,8 @@ static kfe_status scatter_cell(run *r, const rep_cell *cell)
     REP_TRY(kfe_fit(r->ctx, cell->spec, r->row.data, &model));
     REP_TRY(kfe_transform(r->ctx, model, r->row.data, &features));
     REP_TRY(rep_separation_measure(r->ctx, r->row.data, &features, &separation));
-    r->report.items[r->first].mean = separation.neighbour_accuracy;
-    r->report.items[r->first + 1].mean = separation.scatter_ratio;
+    r->findings.items[r->first].mean = separation.neighbour_accuracy;
+    r->findings.items[r->first + 1].mean = separation.scatter_ratio;
     if (*r->output)
         REP_TRY(write_features(r, &features));
     if (r->settings->points && features.cols > 0)
@@ -228,7 +228,7 @@ static kfe_status path_cell(run *r, const rep_cell *cell)
 {
     kfe_status status = KFE_OK;
     int is_path = r->plan.kind == REP_PATH;
-    rep_finding *f = &r->report.items[r->first];
+    rep_finding *f = &r->findings.items[r->first];
     rep_path *path = path_of_column(r);
     double mean = 0;
     double sd = 0;
@@ -265,7 +265,7 @@ static kfe_status compute_cell(run *r, const rep_cell *cell)
                         : r->plan.kind == REP_SCATTER  ? scatter_cell(r, cell)
                                                        : path_cell(r, cell);
 
-    r->report.items[r->first].seconds = kfe_i_clock() - began;
+    r->findings.items[r->first].seconds = kfe_i_clock() - began;
     r->computed += status == KFE_OK;
     return status == KFE_OK ? KFE_OK : note_failure(r, status);
 }
@@ -394,11 +394,11 @@ static kfe_status begin(run *r, const char *name)
     REP_TRY(check_wanted(r, "column", r->settings->column, r->plan.columns));
     REP_TRY(rep_output_make(&r->plan, r->output));
     r->place.plan = &r->plan;
-    r->report.ctx = r->ctx;
-    r->report.plan = &r->plan;
-    r->report.over = rep_string(json_object_get(r->plan.root, "over"), "name");
-    while (rep_plan_metric(&r->plan, r->report.metric_count))
-        r->report.metric_count++;
+    r->findings.ctx = r->ctx;
+    r->findings.plan = &r->plan;
+    r->findings.over = rep_string(json_object_get(r->plan.root, "over"), "name");
+    while (rep_plan_metric(&r->plan, r->findings.metric_count))
+        r->findings.metric_count++;
     r->total = (int64_t)(json_array_size(r->plan.rows) * json_array_size(r->plan.columns)) *
                rep_plan_points(&r->plan);
 cleanup:
@@ -422,16 +422,16 @@ kfe_status rep_run(kfe_context *ctx, const char *name, const rep_settings *setti
     REP_TRY(begin(&r, name));
     REP_TRY(run_all(&r));
     if (*r.output)
-        REP_TRY(rep_output_report(&r.report, r.output));
+        REP_TRY(rep_output_findings(&r.findings, r.output));
     if (text) {
-        rep_report_text(&r.report, &written);
+        rep_findings_text(&r.findings, &written);
         REP_TRY(rep_text_take(ctx, &written, text));
     }
     if (json)
-        REP_TRY(rep_report_json(&r.report, json));
+        REP_TRY(rep_findings_json(&r.findings, json));
 cleanup:
     rep_text_free(&written);
-    rep_report_free(&r.report);
+    rep_findings_free(&r.findings);
     rep_plan_close(&r.plan);
     rep_text_free(&r.missing);
     return status;

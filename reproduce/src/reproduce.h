@@ -22,7 +22,7 @@ typedef struct rep_settings {
 } rep_settings;
 
 /* `name`: an embedded table or figure, or the path of a specification (docs/reproduction.md). The caller frees
- * the report, as text and as JSON, with free(); a NULL pointer: not wanted. */
+ * the findings, as text and as JSON, with free(); a NULL pointer: not wanted. */
 kfe_status rep_run(kfe_context *ctx, const char *name, const rep_settings *settings, char **text,
                    char **json);
 

@@ -26,7 +26,7 @@ static void log_line(kfe_i_search *search, long long done, double now)
 }
 
 /* Takes the place of the user's callback: the stages of single fits do not matter. Called by one thread. */
-static void report(void *user, const char *stage, int64_t done, int64_t total)
+static void show_fits(void *user, const char *stage, int64_t done, int64_t total)
 {
     kfe_i_search *search = user;
     long long fits = atomic_load(&search->done);
@@ -129,7 +129,7 @@ void kfe_i_search_begin(kfe_context *ctx, int64_t total, kfe_i_search *search)
     omp_init_lock(&search->lock);
     ctx->search = search;
     if (ctx->progress || ctx->log)
-        kfe_context_on_progress(ctx, report, search);
+        kfe_context_on_progress(ctx, show_fits, search);
 }
 
 kfe_status kfe_i_search_end(kfe_i_search *search, kfe_status status)

@@ -13,7 +13,7 @@
 
 /* Warnings of the same format; only the numbers and names in them differ. */
 typedef struct kfe_i_counted_warning {
-    char *format, *text; /* the text that sorts first, so that threads do not change the report */
+    char *format, *text; /* the text that sorts first, so that threads do not change it */
     int64_t count;
     int differs; /* other texts had other numbers */
 } kfe_i_counted_warning;

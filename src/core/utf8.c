@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text that somebody else wrote (utf8.h): whether it is UTF-8, and its control characters as visible text. Messages, reports and the
+ * Text that somebody else wrote (utf8.h): whether it is UTF-8, and its control characters as visible text. Messages, texts of results and the
  * command line pass names and cells through this, because a class called "ESC ]0;title BEL" or "CSI 2J" would otherwise be obeyed by the
  * terminal that shows it.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Take text that somebody else wrote (names, cells, file names): check that it is UTF-8, which the JSON of model files and reports
+/* Take text that somebody else wrote (names, cells, file names): check that it is UTF-8, which the JSON of model files and results
  * requires, and show it without letting a terminal obey it. */
 #ifndef KFE_CORE_UTF8_H
 #define KFE_CORE_UTF8_H

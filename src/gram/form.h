@@ -13,7 +13,7 @@
 #include "kernel/tile/cross.h"
 #include "linalg/symmetric.h"
 
-struct kfe_i_solve_report;
+struct kfe_i_solve_effort;
 
 /* A linear system: (G + ridge·I)·out = right, for k right-hand sides. */
 typedef struct kfe_i_system {
@@ -69,8 +69,8 @@ typedef struct kfe_i_gram_form {
 
     /* ---- whole problems ---- */
 
-    /* Solves a system. *report, unless NULL, receives what it took. NULL: in the fastest way of solve/solve.c, at most n³/3 operations. */
-    kfe_status (*solve)(const kfe_i_system *system, struct kfe_i_solve_report *report);
+    /* Solves a system. *effort, unless NULL, receives what it took. NULL: in the fastest way of solve/solve.c, at most n³/3 operations. */
+    kfe_status (*solve)(const kfe_i_system *system, struct kfe_i_solve_effort *effort);
     /* The k largest eigenvalues and their eigenvectors (n × k). NULL: solve/eigen.c, some tens of products with a few more than k vectors,
      * or 4n³/3 operations. */
     kfe_status (*eigen)(const kfe_i_gram *gram, int64_t k, double tolerance, double *values, double *vectors);

@@ -384,15 +384,15 @@ kfe_status kfe_i_gram_solve(const kfe_i_gram *gram, double ridge, const double *
                             double tolerance, double *out, double *residual)
 {
     const kfe_i_system system = {gram, ridge, tolerance, right, k, out};
-    kfe_i_solve_report report = {0};
-    kfe_i_solve_report *wanted = residual ? &report : NULL;
+    kfe_i_solve_effort effort = {0};
+    kfe_i_solve_effort *wanted = residual ? &effort : NULL;
     kfe_status status;
 
     assert(k >= 0 && right != out && tolerance > 0);
     status = gram->form->solve ? gram->form->solve(&system, wanted)
                                : kfe_i_solve_by(&system, KFE_SOLVE_AUTO, wanted);
     if (residual)
-        *residual = report.residual;
+        *residual = effort.residual;
     return status;
 }
 

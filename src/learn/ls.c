@@ -491,7 +491,7 @@ cleanup:
     return status;
 }
 
-static void report(const ls_job *job, double objective, kfe_i_predictor *predictor)
+static void record(const ls_job *job, double objective, kfe_i_predictor *predictor)
 {
     int64_t full = smaller_side(&job->x) < job->x.rows ? job->x.cols : job->x.rows - 1;
 
@@ -527,7 +527,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_table *features, const kfe_i
     KFE_TRY(solve(&job, out->weights));
     set_offset(&job, out);
     KFE_TRY(find_objective(&job, out, features, target, &objective));
-    report(&job, objective, out);
+    record(&job, objective, out);
 cleanup:
     job_free(&job);
     if (status != KFE_OK)

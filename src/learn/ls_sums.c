@@ -159,7 +159,7 @@ static void solve(ls_sums *s, double l2, const double *norms, double *weights)
 }
 
 /* The objective: ‖Y‖² − ⟨W, C⟩ at the minimum. */
-static void report(const ls_sums *s, const double *norms, kfe_i_predictor *out)
+static void record(const ls_sums *s, const double *norms, kfe_i_predictor *out)
 {
     double explained = 0;
 
@@ -202,7 +202,7 @@ static kfe_status solve_sums(ls_sums *s, double l2, kfe_i_predictor *out)
         for (int64_t j = 0; j < d; j++)
             out->offset[h] += s->sums->mean[j] * out->weights[j * s->k + h];
     }
-    report(s, norms, out);
+    record(s, norms, out);
 cleanup:
     kfe_i_free(s->ctx, norms);
     return status;

@@ -143,7 +143,7 @@ static void certify_real(svm_job *job)
 /* The solver may measure on kernel values in single precision, which are rounded differently. */
 #define ACCEPTED_EXCESS 10
 
-static void report(kfe_context *ctx, const svm_job *job, kfe_i_predictor *predictor)
+static void record(kfe_context *ctx, const svm_job *job, kfe_i_predictor *predictor)
 {
     const kfe_i_svm_certificate *found = &job->certificate;
     double gap = found->objective > 0 ? found->gap / found->objective : 0;
@@ -175,7 +175,7 @@ static kfe_status certify(kfe_context *ctx, svm_job *job, kfe_i_predictor *predi
     else
         KFE_TRY(
             kfe_i_multiclass_each(ctx, own->target, own->decision, own->class_weights, certify_binary, job));
-    report(ctx, job, predictor);
+    record(ctx, job, predictor);
 cleanup:
     return status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of results of a search, with the reasons of failed cells. Filled by sweep.c, read by assess.c and the
- * reports. */
+ * texts. */
 #include "select/cells.h"
 
 #include <math.h>

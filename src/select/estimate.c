@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The standard error of a metric over splits, for the reports of cv, compare and tune. It is the larger of two:
+ * The standard error of a metric over splits, for the results of cv, compare and tune. It is the larger of two:
  *
  *   corrected   s √(1/k + n_test/n_train), with s the standard deviation over the k splits. The training parts of splits
  *               of the same rows overlap, so that s/√k is too small (Nadeau & Bengio, "Inference for the generalization

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Estimate how far a metric may be off: the one standard error behind every ± of a report. */
+/* Estimate how far a metric may be off: the one standard error behind every ± of a result. */
 #ifndef KFE_SELECT_ESTIMATE_H
 #define KFE_SELECT_ESTIMATE_H
 

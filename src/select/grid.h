@@ -20,7 +20,7 @@ enum { KFE_AXIS_PLACES = KFE_AXIS_LEARNER + 1 };
 
 typedef struct kfe_i_axis {
     char *name;  /* of the parameter, without prefix */
-    char *label; /* what reports call it: the name; "kernel.power" if another axis is method.power */
+    char *label; /* what results call it: the name; "kernel.power" if another axis is method.power */
     kfe_i_axis_place owner; /* whose parameter it is */
     kfe_i_axis_place place; /* when it varies: as its owner does, but a learner on the kernel is the method */
     char **values;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The measures of `kfe measure` and the moments they are made of; called by workflow/measure.c and by the report.
+ * The measures of `kfe measure` and the moments they are made of; called by workflow/measure.c.
  * K is the kernel matrix, T = YYᵀ the label kernel (measure.h), P = I − eeᵀ/n.
  *
  *     alignment           ⟨K, T⟩ / (‖K‖‖T‖)        Cristianini et al. (2002); Wu & Farquhar (2007), eq. (17)

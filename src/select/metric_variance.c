@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measures a metric, and the variance of what one row contributes to it, so that √(variance/rows) is the standard error of the metric
- * on a sample of rows (the delta method). Called where predictions are measured; used by the reports through estimate.c. With ψ_i
+ * on a sample of rows (the delta method). Called where predictions are measured; used by results through estimate.c. With ψ_i
  * the derivative of the metric by the share of row i and weights w_i,
  *
  *     variance = n Σ w_i² ψ_i² / (Σ w_i)²

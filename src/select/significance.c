@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Paired t-tests, for the comparison report and kfe_paired_test. For differences dᵢ = aᵢ − bᵢ with mean m and
+ * Paired t-tests, for comparisons and kfe_paired_test. For differences dᵢ = aᵢ − bᵢ with mean m and
  * variance s² (divided by n − 1),
  *
  *   t = m / √(s²·c) has n − 1 degrees of freedom, with

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Results as text and JSON: kfe_result_report. */
+/* Results as text and JSON: kfe_result_describe. */
 #include "core/memory.h"
 #include "text/texts.h"
 
@@ -14,7 +14,7 @@ static const struct {
     {"measures", kfe_i_measures_text},
 };
 
-kfe_status kfe_result_report(kfe_context *ctx, const kfe_result *result, kfe_style style, char **out)
+kfe_status kfe_result_describe(kfe_context *ctx, const kfe_result *result, kfe_style style, char **out)
 {
     kfe_status status = KFE_OK;
     size_t kind = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Write the text of each kind of result (kfe_result_report). Each function reads only the result, so that a saved result
+/* Write the text of each kind of result (kfe_result_describe). Each function reads only the result, so that a saved result
  * has the same text. */
 #ifndef KFE_TEXT_TEXTS_H
 #define KFE_TEXT_TEXTS_H

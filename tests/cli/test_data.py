@@ -240,8 +240,8 @@ def test_the_largest_confusions_of_many_classes(kfe):
            "-o", "m.kfe")
     predicted = [int(line) for line in kfe.ok("predict", "m.kfe", "t.csv").out.split()[1:]]
     truth = [row[2] for row in rows]
-    report = json.loads(kfe.ok("evaluate", "-q", "--json", "m.kfe", "t.csv").out)["confusion"]
-    assert report["classes"] == [str(k) for k in range(40)]
+    result = json.loads(kfe.ok("evaluate", "-q", "--json", "m.kfe", "t.csv").out)["confusion"]
+    assert result["classes"] == [str(k) for k in range(40)]
     counts = collections.Counter((t, p) for t, p in zip(truth, predicted) if t != p)
     shown = kfe.ok("evaluate", "-q", "m.kfe", "t.csv").out
     assert "40 classes is too wide" in shown and "JSON" in shown
@@ -325,10 +325,10 @@ def test_cross_validation_fills_in_without_leaking(kfe):
     splits = [(numpy.arange(60)[k::4] + 1) for k in range(4)]
     kfe.write("splits.txt", "".join(f"train {' '.join(str(i + 1) for i in range(60) if i + 1 not in test)}\n"
                                     f"test {' '.join(map(str, test))}\n" for test in splits))
-    report = json.loads(kfe.ok("cv", "-q", "--json", *spec, "--missing", "mean", "--split", "file", "--split-file",
+    result = json.loads(kfe.ok("cv", "-q", "--json", *spec, "--missing", "mean", "--split", "file", "--split-file",
                                "splits.txt", "t.csv").out)
-    assert len(report["splits"]) == 4
-    for rows, split in zip(splits, report["splits"]):
+    assert len(result["splits"]) == 4
+    for rows, split in zip(splits, result["splits"]):
         test = numpy.isin(numpy.arange(60), rows - 1)
         write_gappy(kfe, "a.csv", table[~test], label[~test])
         write_gappy(kfe, "b.csv", table[test], label[test])

@@ -105,7 +105,7 @@ def test_every_failing_allocation_falls_back(kfe, data, method):
 
 
 def numbers(value, key=""):
-    """All real numbers of a report but the seconds."""
+    """All real numbers of a result but the seconds."""
     if isinstance(value, dict):
         return [x for k, v in value.items() for x in numbers(v, k)]
     if isinstance(value, list):

@@ -52,10 +52,10 @@ def test_distance_of_a_model_comes_with_its_scaling(distance):
     one = features(distance, "data.csv", "-m", "koc", "-k", "rbf:gamma=0.2", "--distance", "rfm.kfe", "--scale", "none")
     other = features(distance, "data.csv", "-m", "koc", "-k", "rbf:gamma=0.2", "--distance", "rfm.kfe", "--scale", "minmax")
     np.testing.assert_array_equal(one, other)
-    report = json.loads(distance.ok("cv", "--json", "-m", "koc", "--learner", "centroid", "--distance", "rfm.kfe", "--folds", "3",
+    result = json.loads(distance.ok("cv", "--json", "-m", "koc", "--learner", "centroid", "--distance", "rfm.kfe", "--folds", "3",
                                   "data.csv").out)
     plain = json.loads(distance.ok("cv", "--json", "-m", "koc", "--learner", "centroid", "--folds", "3", "data.csv").out)
-    assert report != plain
+    assert result != plain
 
 
 def test_rfm_that_learned_nothing_leaves_the_distances(distance):

@@ -39,8 +39,8 @@ def test_the_features_are_those_of_a_table_encoded_by_hand(kfe):
     assert kfe.ok("predict", "-q", "m.kfe", "new.csv").out == kfe.ok("predict", "-q", "hand.kfe", "hand-new.csv").out
     assert kfe.ok("evaluate", "-q", "m.kfe", "t.csv").out == kfe.ok("evaluate", "-q", "hand.kfe", "hand.csv").out
     same = ["cv", *FIT, "--folds", 3, "--json"]
-    report = [kfe.ok(*same, "--encode", "2-3", "t.csv").out, kfe.ok(*same, "hand.csv").out]
-    accuracies = [[line for line in each.splitlines() if '"accuracy"' in line] for each in report]
+    result = [kfe.ok(*same, "--encode", "2-3", "t.csv").out, kfe.ok(*same, "hand.csv").out]
+    accuracies = [[line for line in each.splitlines() if '"accuracy"' in line] for each in result]
     assert accuracies[0] == accuracies[1] and accuracies[0]
     assert "encoded     column 2 (color), 3 categories: blue green red" in kfe.ok("info", "m.kfe").out
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""± is one thing in every report: the larger of the corrected resampled and the row-wise standard error."""
+"""± is one thing in every result: the larger of the corrected resampled and the row-wise standard error."""
 import json
 import math
 

@@ -88,18 +88,18 @@ def test_rmsecv_and_q2_by_component(kfe):
     regression(kfe)
     arguments = ("cv", "-q", "-m", "pls", "--learner", "ls", "--grid", "dim=1,2,3", "--inner-folds", 0, "--folds", 4,
                  "--metrics", "rmse", "data.csv")
-    report = json.loads(kfe.ok(*arguments, "--json").out)
+    result = json.loads(kfe.ok(*arguments, "--json").out)
     y = [float(line.split(",")[-1]) for line in kfe.path("data.csv").read_text().splitlines()[1:]]
     mean = sum(y) / len(y)
     variance = sum((v - mean) ** 2 for v in y) / len(y)
-    for row in report["settings"]:
+    for row in result["settings"]:
         assert row["rmsecv"] == row["metrics"]["rmse"]["mean"]
         assert abs(row["q2"] - (1 - row["rmsecv"] ** 2 / variance)) < 1e-12
-    squares = [split["test_rows"] * split["metrics"]["rmse"] ** 2 for split in report["splits"]]
-    best = next(row for row in report["settings"] if row["is_best"])
-    assert abs(best["rmsecv"] ** 2 - sum(squares) / len(y)) < 1e-12 and best["rmsecv"] == report["pooled"]["rmsecv"]
+    squares = [split["test_rows"] * split["metrics"]["rmse"] ** 2 for split in result["splits"]]
+    best = next(row for row in result["settings"] if row["is_best"])
+    assert abs(best["rmsecv"] ** 2 - sum(squares) / len(y)) < 1e-12 and best["rmsecv"] == result["pooled"]["rmsecv"]
     text = kfe.ok(*arguments).out
-    assert "RMSECV" in text and f"{report['settings'][1]['rmsecv']:.4g}" in text
+    assert "RMSECV" in text and f"{result['settings'][1]['rmsecv']:.4g}" in text
 
 
 def test_probabilities(kfe):

@@ -186,12 +186,12 @@ def test_metrics_of_three_classes(kfe):
     truth, predicted = labels_of(kfe, "test.csv"), [row["label"] for row in rows]
     done = kfe.ok("evaluate", "m.kfe", "test.csv", "--json")
     assert "60 examples" in done.err
-    report = json.loads(done.out)
-    names = report["confusion"]["classes"]
-    assert names == ["blue", "green", "red"] and report["rows"] == 60
-    np.testing.assert_array_equal(report["confusion"]["matrix"],
+    result = json.loads(done.out)
+    names = result["confusion"]["classes"]
+    assert names == ["blue", "green", "red"] and result["rows"] == 60
+    np.testing.assert_array_equal(result["confusion"]["matrix"],
                                   sklearn_metrics.confusion_matrix(truth, predicted, labels=names))
-    metrics = report["metrics"]
+    metrics = result["metrics"]
     np.testing.assert_allclose(metrics["accuracy"], sklearn_metrics.accuracy_score(truth, predicted))
     np.testing.assert_allclose(metrics["error"], 1 - metrics["accuracy"])
     np.testing.assert_allclose(metrics["balanced-accuracy"], sklearn_metrics.balanced_accuracy_score(truth, predicted))
@@ -200,8 +200,8 @@ def test_metrics_of_three_classes(kfe):
     accepted = np.array([[float(row[f"score {name}"]) > 0 for name in names] for row in rows])
     np.testing.assert_allclose(metrics["ovr-error"], sklearn_metrics.hamming_loss(members, accepted))
     aucs, precisions = [], []
-    assert [curve["class"] for curve in report["curves"]] == names
-    for curve in report["curves"]:
+    assert [curve["class"] for curve in result["curves"]] == names
+    for curve in result["curves"]:
         is_class = np.array(truth) == curve["class"]
         scores = np.array([float(row[f"score {curve['class']}"]) for row in rows])
         aucs.append(sklearn_metrics.roc_auc_score(is_class, scores))
@@ -227,13 +227,13 @@ def test_the_positive_class(kfe):
     scores = np.array([float(r[column]) for r in rows_of(kfe.ok("predict", "m.kfe", "test.csv", "--scores").out)])
     truth = np.array(labels_of(kfe, "test.csv"))
     for flags, positive, sign in (((), "yes", -1), (("--positive", "no"), "no", 1)):
-        report = json.loads(kfe.ok("evaluate", "m.kfe", "test.csv", "--json", "--metrics", "auc;average-precision",
+        result = json.loads(kfe.ok("evaluate", "m.kfe", "test.csv", "--json", "--metrics", "auc;average-precision",
                                    *flags).out)
-        assert [curve["class"] for curve in report["curves"]] == [positive]
-        assert list(report["metrics"]) == ["auc", "average-precision"]
-        np.testing.assert_allclose(report["metrics"]["auc"],
+        assert [curve["class"] for curve in result["curves"]] == [positive]
+        assert list(result["metrics"]) == ["auc", "average-precision"]
+        np.testing.assert_allclose(result["metrics"]["auc"],
                                    sklearn_metrics.roc_auc_score(truth == positive, sign * scores))
-        np.testing.assert_allclose(report["metrics"]["average-precision"],
+        np.testing.assert_allclose(result["metrics"]["average-precision"],
                                    sklearn_metrics.average_precision_score(truth == positive, sign * scores))
     kfe.refused("evaluate", "m.kfe", "test.csv", "--positive", "maybe", says="maybe")
 
@@ -256,14 +256,14 @@ def test_labels_that_the_model_never_saw_count_as_wrong(kfe):
     kfe.write("new.csv", "\n".join([lines[0], lines[1].rsplit(",", 1)[0] + ",mauve"] + lines[2:]) + "\n")
     done = kfe.ok("evaluate", "m.kfe", "new.csv", "--json")
     assert "warning" in done.err and "mauve" in done.err
-    report = json.loads(done.out)
+    result = json.loads(done.out)
     truth = labels_of(kfe, "new.csv")
-    names = report["confusion"]["classes"]
+    names = result["confusion"]["classes"]
     assert sorted(names) == ["blue", "green", "mauve", "red"] and names[-1] == "mauve"
-    np.testing.assert_array_equal(report["confusion"]["matrix"],
+    np.testing.assert_array_equal(result["confusion"]["matrix"],
                                   sklearn_metrics.confusion_matrix(truth, predicted, labels=names))
-    np.testing.assert_allclose(report["metrics"]["accuracy"], sklearn_metrics.accuracy_score(truth, predicted))
-    assert np.sum(report["confusion"]["matrix"][-1]) == 1 and report["confusion"]["matrix"][-1][-1] == 0
+    np.testing.assert_allclose(result["metrics"]["accuracy"], sklearn_metrics.accuracy_score(truth, predicted))
+    assert np.sum(result["confusion"]["matrix"][-1]) == 1 and result["confusion"]["matrix"][-1][-1] == 0
 
 
 def test_one_class_in_the_truth_leaves_areas_undefined(kfe):
@@ -271,8 +271,8 @@ def test_one_class_in_the_truth_leaves_areas_undefined(kfe):
     kfe.ok("fit", "-q", *PIPELINE, "--learner", "ls", "train.csv", "-o", "m.kfe")
     lines = kfe.path("test.csv").read_text().splitlines()
     kfe.write("one.csv", "\n".join([lines[0]] + [l for l in lines if l.endswith(",yes")]) + "\n")
-    report = json.loads(kfe.ok("evaluate", "m.kfe", "one.csv", "--json").out)
-    assert report["metrics"]["auc"] is None and report["metrics"]["accuracy"] is not None
+    result = json.loads(kfe.ok("evaluate", "m.kfe", "one.csv", "--json").out)
+    assert result["metrics"]["auc"] is None and result["metrics"]["accuracy"] is not None
     assert re.search(r"^auc +-$", kfe.ok("evaluate", "m.kfe", "one.csv").out, re.M)
 
 
@@ -288,10 +288,10 @@ def test_cross_validation(kfe):
     assert kfe.ok("cv", "-q", *flags).err == ""
     best = json.loads(kfe.ok("info", "--json", "best.kfe").out)
     assert best["learner"]["parameters"]["C"] in ("1", "10") and best["train_rows"] == 90
-    report = json.loads(kfe.ok("cv", *flags, "--json").out)
-    assert json.dumps(report).count('"fold"') == 3
+    result = json.loads(kfe.ok("cv", *flags, "--json").out)
+    assert json.dumps(result).count('"fold"') == 3
     again = json.loads(kfe.ok("cv", *flags, "--json").out)
-    assert report["metrics"] == again["metrics"]
+    assert result["metrics"] == again["metrics"]
 
 
 def test_comparison(kfe):
@@ -313,8 +313,8 @@ def test_comparison(kfe):
 def test_methods_that_predict_need_no_learner(kfe):
     write_clouds(kfe)
     flags = ("-k", "rbf:gamma=0.3", "--folds", 3, "train.csv")
-    report = json.loads(kfe.ok("cv", "-m", "svm-joint", "--save", "joint.kfe", *flags, "--json").out)
-    assert report["learner"] is None and report["metrics"]["accuracy"]["mean"] > 0.6
+    result = json.loads(kfe.ok("cv", "-m", "svm-joint", "--save", "joint.kfe", *flags, "--json").out)
+    assert result["learner"] is None and result["metrics"]["accuracy"]["mean"] > 0.6
     accuracy = json.loads(kfe.ok("evaluate", "joint.kfe", "train.csv", "--json").out)
     assert accuracy["metrics"]["accuracy"] > 0.6
     with_learner = json.loads(kfe.ok("cv", "-m", "svm-joint", "--learner", "knn", *flags, "--json").out)
@@ -537,9 +537,9 @@ def test_permutation_test_of_a_search(kfe):
 
 def test_kernels_and_learners_are_axes_of_a_grid(kfe):
     write_clouds(kfe, train=45)
-    report = json.loads(kfe.ok("cv", "-m", "kpca", "--learner", "knn", "--grid", "kernel=rbf,laplacian", "--grid", "gamma=0.1,1",
+    result = json.loads(kfe.ok("cv", "-m", "kpca", "--learner", "knn", "--grid", "kernel=rbf,laplacian", "--grid", "gamma=0.1,1",
                                "--grid", "learner=knn,svm", "--grid", "C=1,10", "--inner-folds", 0, "train.csv", "--json").out)
-    settings = [setting["setting"] for setting in report["settings"]]
+    settings = [setting["setting"] for setting in result["settings"]]
     assert len(settings) == 16 and {s["kernel"] for s in settings} == {"rbf", "laplacian"}
     assert {s["learner"] for s in settings} == {"knn", "svm"}
     kfe.refused("cv", "-m", "kpca", "--learner", "knn", "--grid", "kernel=rbf,rbg", "train.csv", says="rbg")
@@ -555,8 +555,8 @@ def test_tune(kfe):
     found = json.loads(kfe.ok("info", "--json", "best.kfe").out)
     assert best == (found["plain_learner"] or found["method"])
     assert "train.csv: 90 examples" in done.err and kfe.ok("tune", "-q", *flags).err == ""
-    report = json.loads(kfe.ok("tune", *flags, "--json").out)
-    assert report["best"]["method"] == found["method"] and len(report["honest"]["splits"]) == 5
+    result = json.loads(kfe.ok("tune", *flags, "--json").out)
+    assert result["best"]["method"] == found["method"] and len(result["honest"]["splits"]) == 5
     kfe.refused("tune", "train.csv", "--time", "soon", says="--time takes a time such as 60s, 10m or 2h, or none")
     kfe.refused("tune", "train.csv", "--time", "1e-9s", says="raise --time")
     kfe.refused("tune", "train.csv", "-o", "-", says="-o needs a file")
@@ -607,9 +607,9 @@ def test_ten_thousand_classes_are_no_burden(kfe):
     kfe.ok("fit", "-q", "-m", "none", "--learner", "knn", "--neighbors", 1, "many.csv", "-o", "m.kfe")
     text = kfe.ok("evaluate", "-q", "m.kfe", "some.csv", "--memory", "200M").out
     assert re.search(r"^ +c7 +c600 +1$", text, re.M)
-    report = json.loads(kfe.ok("evaluate", "-q", "m.kfe", "some.csv", "--memory", "200M", "--json").out)["confusion"]
-    names = report["classes"]
-    pairs = {(names[g], names[h]): count for g, h, count in report["pairs"]}
+    result = json.loads(kfe.ok("evaluate", "-q", "m.kfe", "some.csv", "--memory", "200M", "--json").out)["confusion"]
+    names = result["classes"]
+    pairs = {(names[g], names[h]): count for g, h, count in result["pairs"]}
     assert pairs == {(label, found): 1 for (_, _, label), (_, _, found) in zip(wrong, rows[::200])}
 
 

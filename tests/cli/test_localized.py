@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""lmkl and sldr on the command line: reports, features, string views, selection, and clear refusals."""
+"""lmkl and sldr on the command line: results, features, string views, selection, and clear refusals."""
 import json
 import random
 

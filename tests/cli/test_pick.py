@@ -35,9 +35,9 @@ def test_arrays_are_picked_as_text_is(arrays, name, picks):
 
 def test_groups_of_arrays(arrays):
     flags = ["cv", "-q", *FIT, "--drop", "1", "--groups", "4", "--split", "leave-group-out", "--json"]
-    reports = [json.loads(arrays.ok(*flags, name).out)["splits"] for name in ("t.npy", "t.csv")]
-    assert len(reports[0]) == 10 and all(split["test_rows"] == 4 for split in reports[0])
-    assert [split["metrics"] for split in reports[0]] == [split["metrics"] for split in reports[1]]
+    results = [json.loads(arrays.ok(*flags, name).out)["splits"] for name in ("t.npy", "t.csv")]
+    assert len(results[0]) == 10 and all(split["test_rows"] == 4 for split in results[0])
+    assert [split["metrics"] for split in results[0]] == [split["metrics"] for split in results[1]]
 
 
 @pytest.mark.parametrize("flags, says", [

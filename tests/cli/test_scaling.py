@@ -125,8 +125,8 @@ def test_columns_alone_are_left_alone(kfe):
 
 
 def fold_scores(kfe, *arguments):
-    report = json.loads(kfe.ok("cv", "-q", "--json", "--folds", "5", "--metrics", "accuracy", *arguments).out)
-    return [split["metrics"]["accuracy"] for split in report["splits"]]
+    result = json.loads(kfe.ok("cv", "-q", "--json", "--folds", "5", "--metrics", "accuracy", *arguments).out)
+    return [split["metrics"]["accuracy"] for split in result["splits"]]
 
 
 @pytest.mark.parametrize("kernel", ["rbf:gamma=0.3", "rbf"])

@@ -128,9 +128,9 @@ def test_searches_leave_out_rows_of_weight_zero(tables, command):
 
 
 def test_cross_validation(tables):
-    report = json.loads(tables.ok("cv", "-q", *FIT, "--weight", "n", "--folds", "3", "--json", "w.csv").out)
-    assert sum(split["test_rows"] for split in report["splits"]) == 45  # rows of weight zero are in no part
-    assert all(split["train_rows"] + split["test_rows"] == 45 for split in report["splits"])
+    result = json.loads(tables.ok("cv", "-q", *FIT, "--weight", "n", "--folds", "3", "--json", "w.csv").out)
+    assert sum(split["test_rows"] for split in result["splits"]) == 45  # rows of weight zero are in no part
+    assert all(split["train_rows"] + split["test_rows"] == 45 for split in result["splits"])
 
 
 @pytest.mark.parametrize("flags, says", [

@@ -56,19 +56,19 @@ static void run_plan(kfe_context *ctx, const uint8_t *bytes, size_t size)
     int file = make_file(bytes, size, name);
 
     for (int i = 0; file >= 0 && i < 2; i++) {
-        char *report = NULL;
+        char *written = NULL;
         json_t *parsed = NULL;
         json_error_t error;
         int questions = 0;
         kfe_context_on_cancel(ctx, stop_after_questions, &questions);
-        kfe_status status = rep_run(ctx, name, &settings[i], i == KFE_STYLE_TEXT ? &report : NULL,
-                                    i == KFE_STYLE_JSON ? &report : NULL);
-        if ((status == KFE_OK) != (report != NULL) || (status != KFE_OK && !kfe_error_message(ctx)[0]))
-            fail(ctx, "neither a report nor a message");
-        if (report && i == KFE_STYLE_JSON && !(parsed = json_loads(report, 0, &error)))
-            fail(ctx, "the report is not JSON");
+        kfe_status status = rep_run(ctx, name, &settings[i], i == KFE_STYLE_TEXT ? &written : NULL,
+                                    i == KFE_STYLE_JSON ? &written : NULL);
+        if ((status == KFE_OK) != (written != NULL) || (status != KFE_OK && !kfe_error_message(ctx)[0]))
+            fail(ctx, "neither a result nor a message");
+        if (written && i == KFE_STYLE_JSON && !(parsed = json_loads(written, 0, &error)))
+            fail(ctx, "the result is not JSON");
         json_decref(parsed);
-        free(report);
+        free(written);
         if (status != KFE_OK)
             break;
     }

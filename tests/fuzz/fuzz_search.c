@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libFuzzer harness of searches: grids and the options of cross-validation, comparison, evaluation, measures
- * and splits, on a dozen examples. A search ends with a report or a message, and its JSON report is valid.
+ * and splits, on a dozen examples. A search ends with a result or a message, and the JSON of the result is valid.
  *
  * The input is lines: method, parameters, kernel, learner, its parameters, two grids, options.
  */
@@ -43,17 +43,17 @@ static int stop_after_questions(void *user)
     return ++*(int *)user > QUESTIONS;
 }
 
-static void check(kfe_context *ctx, kfe_status status, char *report, const char *what)
+static void check(kfe_context *ctx, kfe_status status, char *written, const char *what)
 {
     json_error_t error;
-    json_t *parsed = report ? json_loads(report, 0, &error) : NULL;
+    json_t *parsed = written ? json_loads(written, 0, &error) : NULL;
 
-    if (status == KFE_OK ? !parsed : report || !kfe_error_message(ctx)[0]) {
-        fprintf(stderr, "%s: %s\n", what, status == KFE_OK ? "not JSON" : "neither a report nor a message");
+    if (status == KFE_OK ? !parsed : written || !kfe_error_message(ctx)[0]) {
+        fprintf(stderr, "%s: %s\n", what, status == KFE_OK ? "not JSON" : "neither a result nor a message");
         abort();
     }
     json_decref(parsed);
-    kfe_string_free(ctx, report);
+    kfe_string_free(ctx, written);
 }
 
 static kfe_status make_data(kfe_context *ctx, int real, kfe_data **out)
@@ -75,41 +75,41 @@ static void search(kfe_context *ctx, const texts *t, const kfe_spec *spec, const
     const char *const grids[3] = {t->line[GRID], t->line[GRID] ? t->line[SECOND_GRID] : NULL, NULL};
     int count = t->line[GRID] ? t->line[SECOND_GRID] ? 2 : 1 : 0;
     kfe_model *best = NULL;
-    char *report = NULL;
+    char *written = NULL;
     char *text = NULL;
     int64_t settings = 0;
 
     kfe_cv_check(ctx, spec, grids, t->line[OPTIONS], &settings);
     kfe_grids_check(ctx, 1, &spec, grids);
     *questions = 0;
-    kfe_status status =
-        write_cross_validate(ctx, spec, count, grids, data, t->line[OPTIONS], KFE_STYLE_JSON, &best, &report);
-    check(ctx, status, report, "cross-validation");
+    kfe_status status = write_cross_validate(ctx, spec, count, grids, data, t->line[OPTIONS], KFE_STYLE_JSON,
+                                             &best, &written);
+    check(ctx, status, written, "cross-validation");
     *questions = 0;
-    report = NULL;
+    written = NULL;
     if (best) {
-        status = write_evaluate(ctx, best, data, t->line[OPTIONS], KFE_STYLE_JSON, &report);
-        check(ctx, status, report, "evaluation");
+        status = write_evaluate(ctx, best, data, t->line[OPTIONS], KFE_STYLE_JSON, &written);
+        check(ctx, status, written, "evaluation");
         if (kfe_model_describe(ctx, best, KFE_STYLE_TEXT, &text) == KFE_OK)
             kfe_string_free(ctx, text);
     }
     kfe_model_free(best);
     const kfe_spec *const both[2] = {spec, spec};
     *questions = 0;
-    report = NULL;
-    status = write_compare(ctx, 2, both, count, grids, data, t->line[OPTIONS], KFE_STYLE_JSON, &report);
-    check(ctx, status, report, "comparison");
+    written = NULL;
+    status = write_compare(ctx, 2, both, count, grids, data, t->line[OPTIONS], KFE_STYLE_JSON, &written);
+    check(ctx, status, written, "comparison");
 }
 
 static void measure(kfe_context *ctx, const texts *t, const kfe_data *data)
 {
-    char *report = NULL;
+    char *written = NULL;
 
     if (!t->line[KERNEL])
         return;
     kfe_status status =
-        write_measure(ctx, data, 1, &t->line[KERNEL], t->line[OPTIONS], KFE_STYLE_JSON, &report);
-    check(ctx, status, report, "measures");
+        write_measure(ctx, data, 1, &t->line[KERNEL], t->line[OPTIONS], KFE_STYLE_JSON, &written);
+    check(ctx, status, written, "measures");
 }
 
 static void use(kfe_context *ctx, const texts *t, int real, int *questions)

@@ -194,7 +194,7 @@ static void explain(kfe_context *ctx, const kfe_model *model, const kfe_data *da
     char *text = NULL;
 
     if (kfe_explain(ctx, model, data, NULL, &explanation) == KFE_OK &&
-        kfe_result_report(ctx, explanation, KFE_STYLE_JSON, &text) == KFE_OK)
+        kfe_result_describe(ctx, explanation, KFE_STYLE_JSON, &text) == KFE_OK)
         kfe_string_free(ctx, text);
     kfe_result_free(explanation);
     if (kfe_predict_path(ctx, model, data, &out) == KFE_OK)

@@ -84,12 +84,12 @@ static void close_problem(solved *s)
 static void check_way(kfe_context *ctx, solved *s, double ridge, int64_t k, kfe_i_solve_way way)
 {
     const char *name = s->problem.origin->name;
-    kfe_i_solve_report report = {0};
+    kfe_i_solve_effort effort = {0};
 
     assert_ok(ctx,
               kfe_i_solve_by(&(kfe_i_system){s->problem.gram, ridge, KFE_TOLERANCE, s->right, k, s->solution},
-                             way, &report));
-    s->reported = report.residual;
+                             way, &effort));
+    s->reported = effort.residual;
     double residual = true_residual(SIZE, s->matrix, ridge, k, s->right, s->solution);
     double slack = rounding_of(SIZE, ridge);
     if (!(residual <= KFE_TOLERANCE + slack))
@@ -176,7 +176,7 @@ static void test_storage(void **state)
 
 /* ---- failures that are reported ---- */
 
-/* The ridge is too small to make the matrix positive definite: the solver must report that it failed. */
+/* The ridge is too small to make the matrix positive definite: the solver must effort that it failed. */
 static void test_cannot_converge(void **state)
 {
     kfe_context *ctx = *state;

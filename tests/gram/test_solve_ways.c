@@ -61,19 +61,19 @@ static double residual_of(const solved *s, double ridge)
 
 static void check(kfe_context *ctx, solved *s, double ridge, kfe_i_solve_way way)
 {
-    kfe_i_solve_report report = {0};
+    kfe_i_solve_effort effort = {0};
     const char *name = s->problem.origin->name;
     double slack = 4 * (double)s->n * DBL_EPSILON * fmax(1, 1 / ridge);
 
     if (kfe_i_solve_by(&(kfe_i_system){s->problem.gram, ridge, KFE_TOLERANCE, s->right, s->k, s->solution},
-                       way, &report))
+                       way, &effort))
         fail_msg("%s, ridge %g, way %d: %s", name, ridge, (int)way, kfe_error_message(ctx));
     double residual = residual_of(s, ridge);
     if (!(residual <= KFE_TOLERANCE + slack))
         fail_msg("%s, ridge %g, way %d: residual %.2g", name, ridge, (int)way, residual);
-    if (!(fabs(residual - report.residual) <= 0.01 * residual + slack))
+    if (!(fabs(residual - effort.residual) <= 0.01 * residual + slack))
         fail_msg("%s, ridge %g, way %d: residual %.3g, but it reports %.3g", name, ridge, (int)way, residual,
-                 report.residual);
+                 effort.residual);
 }
 
 /* ---- nasty inputs ---- */
@@ -301,12 +301,12 @@ static double best_ratio(kfe_context *ctx, double ridge)
 
     assert_ok(ctx, engine_open(ctx, engine_case_named("ordinary"), LARGE, 0, &p));
     for (int i = 0; i < TRIES && !(fabs(log(best)) < log(2)); i++) {
-        kfe_i_solve_report report = {0};
+        kfe_i_solve_effort effort = {0};
         ctx->rates.threads = 0; /* measured anew */
         kfe_i_system system = {p.gram, ridge, KFE_TOLERANCE, right, COLUMNS, solution};
-        assert_ok(ctx, kfe_i_solve_by(&system, KFE_SOLVE_AUTO, &report));
-        assert_true(report.predicted > 0 && report.way == report.first);
-        double ratio = report.seconds / report.predicted;
+        assert_ok(ctx, kfe_i_solve_by(&system, KFE_SOLVE_AUTO, &effort));
+        assert_true(effort.predicted > 0 && effort.way == effort.first);
+        double ratio = effort.seconds / effort.predicted;
         best = fabs(log(ratio)) < fabs(log(best)) ? ratio : best;
     }
     engine_close(&p);

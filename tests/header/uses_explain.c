@@ -70,8 +70,8 @@ static kfe_status use_explanation(kfe_context *ctx, const kfe_result *explanatio
     assert_string_equal(kfe_table_column(table, 3)->name, "c");
     assert_string_equal(kfe_table_column(table, 3)->about, "output");
     assert_null(kfe_result_table(explanation, 1000));
-    TRY(kfe_result_report(ctx, explanation, KFE_STYLE_TEXT, &texts[0]));
-    TRY(kfe_result_report(ctx, explanation, KFE_STYLE_JSON, &texts[1]));
+    TRY(kfe_result_describe(ctx, explanation, KFE_STYLE_TEXT, &texts[0]));
+    TRY(kfe_result_describe(ctx, explanation, KFE_STYLE_JSON, &texts[1]));
     TRY(kfe_result_write(ctx, explanation, predictions_path));
 cleanup:
     kfe_string_free(ctx, texts[0]);

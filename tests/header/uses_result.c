@@ -17,11 +17,11 @@ kfe_status use_result(kfe_context *ctx, const kfe_result *result)
     assert_null(CALL(kfe_table_find)(kfe_result_table(result, 0), "nothing"));
     assert_true(isnan(CALL(kfe_result_number)(result, "nothing")));
     assert_null(CALL(kfe_result_text)(result, "nothing"));
-    TRY(CALL(kfe_result_report)(ctx, result, KFE_STYLE_TEXT, &texts[0]));
-    TRY(kfe_result_report(ctx, result, KFE_STYLE_JSON, &texts[1]));
+    TRY(CALL(kfe_result_describe)(ctx, result, KFE_STYLE_TEXT, &texts[0]));
+    TRY(kfe_result_describe(ctx, result, KFE_STYLE_JSON, &texts[1]));
     TRY(CALL(kfe_result_write)(ctx, result, out_path));
     TRY(CALL(kfe_result_parse)(ctx, texts[1], &read));
-    TRY(kfe_result_report(ctx, read, KFE_STYLE_TEXT, &texts[2]));
+    TRY(kfe_result_describe(ctx, read, KFE_STYLE_TEXT, &texts[2]));
     assert_string_equal(texts[0], texts[2]);
 cleanup:
     CALL(kfe_result_free)(read);

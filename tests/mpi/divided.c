@@ -167,16 +167,16 @@ static void check_way(const pair *p, const kfe_i_gram *one, const kfe_i_gram *al
     enum { RIGHT = 3, MOST_CORRECTIONS = 5 };
     int64_t n = p->table.rows;
     const double ridge = 0.5;
-    kfe_i_solve_report report = {0};
+    kfe_i_solve_effort effort = {0};
     double *right = support_random(4, n * RIGHT);
     double *x = support_random(5, n * RIGHT);
     double *other = support_random(6, n * RIGHT);
 
     assert_ok(p->together,
-              kfe_i_solve_by(&(kfe_i_system){all, ridge, KFE_TOLERANCE, right, RIGHT, x}, way, &report));
-    assert_int_equal(report.way, way);
+              kfe_i_solve_by(&(kfe_i_system){all, ridge, KFE_TOLERANCE, right, RIGHT, x}, way, &effort));
+    assert_int_equal(effort.way, way);
     if (way == KFE_SOLVE_DIVIDED)
-        assert_in_range(report.iterations, 1, MOST_CORRECTIONS);
+        assert_in_range(effort.iterations, 1, MOST_CORRECTIONS);
     assert_ok(p->alone, kfe_i_gram_times(one, x, RIGHT, other));
     for (int64_t j = 0; j < RIGHT; j++) {
         double error = 0, norm = 0;

@@ -12,7 +12,7 @@
 
 #include "reproduce/src/cell.h"
 #include "reproduce/src/data.h"
-#include "reproduce/src/report.h"
+#include "reproduce/src/findings.h"
 #include "reproduce/src/separation.h"
 #include "select/assess.h"
 #include "support/plan.h"
@@ -122,17 +122,17 @@ static void test_table_equals_the_search(void **state)
                          : "split=random,repeats=7,train-size=40,inner-folds=3,tuning-splits=2,"
                            "metrics=error;balanced-accuracy");
         const rep_settings settings = {.quick = quick};
-        json_t *report = support_reproduce(ctx, table_plan, &settings);
-        const json_t *error = support_result(report, 2);
-        const json_t *balanced = support_result(report, 3);
+        json_t *found = support_reproduce(ctx, table_plan, &settings);
+        const json_t *error = support_result(found, 2);
+        const json_t *balanced = support_result(found, 3);
         double mean = 100 * mean_of(a.splits.count, a.values, 2);
         double sd = 100 * sd_of(a.splits.count, a.values, 2);
         double n = quick ? 5 : 7;
         kfe_i_text setting;
 
-        assert_true(support_result_number(support_result(report, 0), "paper") == 9.5);
-        assert_true(json_is_null(json_object_get(support_result(report, 0), "ours")));
-        assert_true(json_is_null(json_object_get(support_result(report, 1), "paper")));
+        assert_true(support_result_number(support_result(found, 0), "paper") == 9.5);
+        assert_true(json_is_null(json_object_get(support_result(found, 0), "ours")));
+        assert_true(json_is_null(json_object_get(support_result(found, 1), "paper")));
         assert_int_equal(support_result_number(error, "splits"), n);
         assert_below(fabs(support_result_number(error, "ours") - mean), tolerance_sum(7, 100));
         assert_below(fabs(support_result_number(error, "sd") - sd), tolerance_sum(7, 100));
@@ -147,7 +147,7 @@ static void test_table_equals_the_search(void **state)
         kfe_i_grid_describe(&a.grid, a.chosen[0], &setting);
         assert_string_equal(json_string_value(json_object_get(error, "setting")), setting.bytes);
         kfe_i_text_free(&setting);
-        json_decref(report);
+        json_decref(found);
         kfe_i_assessment_free(&a);
     }
     kfe_spec_free(spec);
@@ -167,23 +167,23 @@ static void test_curve_equals_the_search_at_each_point(void **state)
     static const char *const kernels[] = {"rbf:gamma=2", "rbf:gamma=0.25"};
     static const double sigmas[] = {0.5, 4};
     kfe_data *data = NULL;
-    json_t *report = support_reproduce(ctx, text, NULL);
+    json_t *found = support_reproduce(ctx, text, NULL);
 
     assert_ok(ctx, kfe_data_generate(ctx, "slabs", "per-class=20", &data));
     for (size_t p = 0; p < 2; p++) {
         kfe_spec *spec = make_spec(ctx, kernels[p], "svm", "C=10");
         kfe_i_assessment a = assess(ctx, spec, 0, NULL, data, "folds=3");
-        assert_true(support_result_number(support_result(report, 2 * p), "sigma") == sigmas[p]);
-        assert_below(fabs(support_result_number(support_result(report, 2 * p), "ours") -
-                          100 * mean_of(3, a.values, 1)),
-                     tolerance_sum(3, 100));
-        assert_below(fabs(support_result_number(support_result(report, 2 * p + 1), "ours") -
+        assert_true(support_result_number(support_result(found, 2 * p), "sigma") == sigmas[p]);
+        assert_below(
+            fabs(support_result_number(support_result(found, 2 * p), "ours") - 100 * mean_of(3, a.values, 1)),
+            tolerance_sum(3, 100));
+        assert_below(fabs(support_result_number(support_result(found, 2 * p + 1), "ours") -
                           mean_of(3, a.outer.support_vectors, 1)),
                      tolerance_sum(3, 100));
         kfe_i_assessment_free(&a);
         kfe_spec_free(spec);
     }
-    json_decref(report);
+    json_decref(found);
     kfe_data_free(data);
 }
 
@@ -250,7 +250,7 @@ static void test_svms_of_methods_are_measured(void **state)
     rep_plan plan;
     kfe_data *data = NULL;
     const rep_use use = {.folder = ""};
-    json_t *report = support_reproduce(ctx, svm_table, NULL);
+    json_t *found = support_reproduce(ctx, svm_table, NULL);
 
     assert_ok(ctx, rep_plan_parse(ctx, "m.json", svm_table, strlen(svm_table), &plan));
     assert_ok(ctx, rep_row_data(&plan, json_array_get(plan.rows, 0), &use, &data));
@@ -268,14 +268,14 @@ static void test_svms_of_methods_are_measured(void **state)
         for (int64_t i = 0; i < 3; i++)
             sum += error_on_split(ctx, cell.spec, data, splits, i);
         assert_true(sum > 0); /* one feature is too few, so the error is not zero */
-        assert_below(fabs(support_result_number(support_result(report, c), "ours") - sum / 3),
+        assert_below(fabs(support_result_number(support_result(found, c), "ours") - sum / 3),
                      tolerance_sum(3, 1));
         kfe_splits_free(splits);
         rep_cell_close(&cell);
     }
     kfe_data_free(data);
     rep_plan_close(&plan);
-    json_decref(report);
+    json_decref(found);
 }
 
 /* ---- scatter ---- */
@@ -353,12 +353,12 @@ static void test_missing_files_are_named(void **state)
     const rep_settings settings = {0};
     char *out = NULL;
 
-    json_t *report = support_reproduce(ctx, some, NULL);
-    assert_string_equal(json_string_value(json_object_get(support_result(report, 0), "note")),
+    json_t *found = support_reproduce(ctx, some, NULL);
+    assert_string_equal(json_string_value(json_object_get(support_result(found, 0), "note")),
                         "needs set.csv under --data DIR");
-    assert_true(json_is_null(json_object_get(support_result(report, 0), "ours")));
-    assert_true(support_result_number(support_result(report, 1), "ours") > 0.34);
-    json_decref(report);
+    assert_true(json_is_null(json_object_get(support_result(found, 0), "ours")));
+    assert_true(support_result_number(support_result(found, 1), "ours") > 0.34);
+    json_decref(found);
     assert_fails(ctx, KFE_EINPUT, "needs set.csv, v/one.csv, v/two.csv, v/labels.csv under --data DIR",
                  rep_run(ctx, support_text("s.json", none), &settings, &out, NULL));
     assert_null(out);
@@ -381,11 +381,11 @@ static void test_files_are_read_from_the_folder(void **state)
     snprintf(folder, sizeof folder, "%s",
              support_text("set.csv", "1,1\n1,1\n2,2\n2,2\n1,1\n2,2\n1,1\n2,2\n"));
     *strrchr(folder, '/') = '\0';
-    json_t *report = support_reproduce(ctx, text, &settings);
-    assert_true(support_result_number(support_result(report, 0), "ours") == 1);
-    assert_true(json_is_null(json_object_get(support_result(report, 0), "difference")));
-    assert_int_equal(json_array_size(json_object_get(report, "results")), 1); /* O is skipped */
-    json_decref(report);
+    json_t *found = support_reproduce(ctx, text, &settings);
+    assert_true(support_result_number(support_result(found, 0), "ours") == 1);
+    assert_true(json_is_null(json_object_get(support_result(found, 0), "difference")));
+    assert_int_equal(json_array_size(json_object_get(found, "results")), 1); /* O is skipped */
+    json_decref(found);
     assert_ok(ctx, rep_run(ctx, support_text("s.json", text), &settings, &out, NULL));
     assert_non_null(strstr(out, "F (made up)\n"));
     assert_non_null(strstr(out, "1.000 +- 0.000"));
@@ -512,18 +512,18 @@ static void test_the_seed_decides(void **state)
     kfe_context *ctx = *state;
     static const char text[] = "{" HEAD ", \"columns\": [" KNN "], \"rows\": [" SLABS "]}";
     const json_t *results[3];
-    json_t *reports[3];
+    json_t *found[3];
 
     for (int i = 0; i < 3; i++) {
         kfe_context_set_seed(ctx, i == 2 ? 8 : 7);
-        reports[i] = support_reproduce(ctx, text, NULL);
-        results[i] = support_result(reports[i], 0);
+        found[i] = support_reproduce(ctx, text, NULL);
+        results[i] = support_result(found[i], 0);
     }
     assert_true(support_result_number(results[0], "ours") == support_result_number(results[1], "ours"));
     assert_true(support_result_number(results[0], "sd") == support_result_number(results[1], "sd"));
     assert_true(support_result_number(results[0], "sd") != support_result_number(results[2], "sd"));
     for (int i = 0; i < 3; i++)
-        json_decref(reports[i]);
+        json_decref(found[i]);
 }
 
 int main(void)

@@ -27,17 +27,17 @@ static void test_path_shows_records(void **state)
     kfe_model *model = support_fit(ctx, "smc", "dim=5", "linear", data);
     int64_t count = 0;
     const double *covariance = kfe_model_record(model, "covariance", &count);
-    json_t *report = support_reproduce(ctx, text, NULL);
+    json_t *found = support_reproduce(ctx, text, NULL);
 
     assert_int_equal(count, 5);
-    assert_true(support_result_number(support_result(report, 0), "ours") == covariance[0]);
-    assert_string_equal(json_string_value(json_object_get(support_result(report, 0), "metric")),
+    assert_true(support_result_number(support_result(found, 0), "ours") == covariance[0]);
+    assert_string_equal(json_string_value(json_object_get(support_result(found, 0), "metric")),
                         "covariance / kernel_evaluations");
-    assert_below(fabs(support_result_number(support_result(report, 2), "ours") - covariance[2] / 3), 1e-15);
-    assert_true(json_is_null(json_object_get(support_result(report, 4), "ours")));
-    assert_non_null(strstr(json_string_value(json_object_get(support_result(report, 1), "note")), "no-such"));
-    assert_true(json_is_null(json_object_get(support_result(report, 3), "ours")));
-    json_decref(report);
+    assert_below(fabs(support_result_number(support_result(found, 2), "ours") - covariance[2] / 3), 1e-15);
+    assert_true(json_is_null(json_object_get(support_result(found, 4), "ours")));
+    assert_non_null(strstr(json_string_value(json_object_get(support_result(found, 1), "note")), "no-such"));
+    assert_true(json_is_null(json_object_get(support_result(found, 3), "ours")));
+    json_decref(found);
     kfe_model_free(model);
     kfe_data_free(data);
 }
@@ -62,17 +62,17 @@ static void test_path_shows_iterations(void **state)
     kfe_model *model =
         support_fit(ctx, "svm-joint", "dim=1,step=plain,settled=0,max-iter=5", "rbf:gamma=0.3", iris);
     const double *bounds = kfe_model_record(model, "upper-bound", &count);
-    json_t *report = support_reproduce(ctx, text, NULL);
+    json_t *found = support_reproduce(ctx, text, NULL);
 
     assert_int_equal(kfe_model_dim(model), 1);
     assert_int_equal(count, 5);
-    assert_true(support_result_number(support_result(report, 0), "ours") == bounds[0]);
-    assert_true(support_result_number(support_result(report, 2), "ours") == bounds[3]);
+    assert_true(support_result_number(support_result(found, 0), "ours") == bounds[0]);
+    assert_true(support_result_number(support_result(found, 2), "ours") == bounds[3]);
     assert_true(bounds[0] != bounds[3]);
-    assert_true(support_result_number(support_result(report, 1), "ours") > 0);
-    assert_true(support_result_number(support_result(report, 1), "ours") ==
-                support_result_number(support_result(report, 3), "ours"));
-    json_decref(report);
+    assert_true(support_result_number(support_result(found, 1), "ours") > 0);
+    assert_true(support_result_number(support_result(found, 1), "ours") ==
+                support_result_number(support_result(found, 3), "ours"));
+    json_decref(found);
     kfe_model_free(model);
     kfe_data_free(iris);
 }
@@ -89,14 +89,14 @@ static void test_fits_are_timed(void **state)
         "\"kernel\": \"rbf\", \"params\": {\"step\": \"plain\", \"settled\": 0, \"max-iter\": 300}}], "
         "\"rows\": [{\"name\": "
         "\"I\", \"generate\": \"iris\", \"paper\": {\"S\": 3}}]}";
-    json_t *report = support_reproduce(ctx, text, NULL);
-    double fast = support_result_number(support_result(report, 0), "ours");
+    json_t *found = support_reproduce(ctx, text, NULL);
+    double fast = support_result_number(support_result(found, 0), "ours");
 
-    assert_string_equal(json_string_value(json_object_get(support_result(report, 0), "metric")), "seconds");
-    assert_int_equal(support_result_number(support_result(report, 0), "splits"), 3);
-    assert_true(support_result_number(support_result(report, 0), "paper") == 3);
-    assert_true(fast > 0 && fast < support_result_number(support_result(report, 1), "ours"));
-    json_decref(report);
+    assert_string_equal(json_string_value(json_object_get(support_result(found, 0), "metric")), "seconds");
+    assert_int_equal(support_result_number(support_result(found, 0), "splits"), 3);
+    assert_true(support_result_number(support_result(found, 0), "paper") == 3);
+    assert_true(fast > 0 && fast < support_result_number(support_result(found, 1), "ours"));
+    json_decref(found);
 }
 
 /* The split determines the training rows; mean, features and their squares are computed here. */
@@ -131,11 +131,11 @@ static void test_path_on_test_rows_by_hand(void **state)
         for (int64_t j = 0; j < 3; j++)
             expected += pow((tested[i] - mean) * z.values[i * z.stride + j], 2) / 10;
     expected -= 3 * kfe_model_record(model, "bound-cost", &count)[0];
-    json_t *report = support_reproduce(ctx, text, NULL);
-    assert_below(fabs(support_result_number(support_result(report, 1), "ours") - expected),
+    json_t *found = support_reproduce(ctx, text, NULL);
+    assert_below(fabs(support_result_number(support_result(found, 1), "ours") - expected),
                  1e-12 * (1 + fabs(expected)));
-    assert_int_equal(support_result_number(support_result(report, 1), "splits"), 1);
-    json_decref(report);
+    assert_int_equal(support_result_number(support_result(found, 1), "splits"), 1);
+    json_decref(found);
     kfe_matrix_free(&z);
     kfe_model_free(model);
     kfe_data_free(train);
@@ -215,15 +215,15 @@ static void test_roc_curve_by_hand(void **state)
         negatives += !positive[i];
         scores[i] = outputs.values[i * outputs.stride + 1];
     }
-    json_t *report = support_reproduce(ctx, text, NULL);
+    json_t *found = support_reproduce(ctx, text, NULL);
     assert_int_equal(negatives, 50);
     for (size_t p = 0; p < 4; p++) {
         double expected = found_by_hand(count, scores, positive, (int64_t)(rates[p] * negatives + 0.5));
-        assert_true(support_result_number(support_result(report, p), "ours") == expected);
+        assert_true(support_result_number(support_result(found, p), "ours") == expected);
     }
-    assert_true(support_result_number(support_result(report, 2), "ours") >
-                support_result_number(support_result(report, 0), "ours"));
-    json_decref(report);
+    assert_true(support_result_number(support_result(found, 2), "ours") >
+                support_result_number(support_result(found, 0), "ours"));
+    json_decref(found);
     kfe_matrix_free(&predictions);
     kfe_matrix_free(&outputs);
     kfe_model_free(model);

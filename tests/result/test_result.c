@@ -79,10 +79,10 @@ static void test_json_is_nested_and_read_back(void **state)
     kfe_result *read = NULL;
     char *texts[2] = {NULL, NULL};
 
-    assert_ok(ctx, kfe_result_report(ctx, result, KFE_STYLE_JSON, &texts[0]));
+    assert_ok(ctx, kfe_result_describe(ctx, result, KFE_STYLE_JSON, &texts[0]));
     assert_string_equal(texts[0], expected);
     assert_ok(ctx, kfe_result_parse(ctx, texts[0], &read));
-    assert_ok(ctx, kfe_result_report(ctx, read, KFE_STYLE_JSON, &texts[1]));
+    assert_ok(ctx, kfe_result_describe(ctx, read, KFE_STYLE_JSON, &texts[1]));
     assert_string_equal(texts[1], expected);
     assert_true(kfe_result_number(read, "fits") == 12);
     for (int i = 0; i < 2; i++)
@@ -106,7 +106,7 @@ static void test_late_columns_join_their_group(void **state)
     assert_string_equal(kfe_table_column(ranking, 1)->name, "setting/C");
     assert_string_equal(kfe_table_column(ranking, 2)->name, "setting/k");
     assert_true(isnan(kfe_table_find(ranking, "p")->numbers[2])); /* not a number, as in the first row */
-    assert_ok(ctx, kfe_result_report(ctx, result, KFE_STYLE_JSON, &text));
+    assert_ok(ctx, kfe_result_describe(ctx, result, KFE_STYLE_JSON, &text));
     assert_non_null(strstr(text, "\"setting\": {\n        \"C\": \"2\"\n      },\n      \"p\": null"));
     kfe_string_free(ctx, text);
     kfe_result_free(result);
@@ -168,7 +168,7 @@ static void test_strange_results_do_no_harm(void **state)
         assert_ok(ctx, kfe_report_new(ctx, NULL, &report));
         for (int style = 0; style < 2; style++) {
             char *text = NULL;
-            kfe_status status = kfe_result_report(ctx, result, (kfe_style)style, &text);
+            kfe_status status = kfe_result_describe(ctx, result, (kfe_style)style, &text);
             assert_true(status == KFE_OK || status == KFE_EINPUT);
             assert_int_equal(text == NULL, status != KFE_OK);
             kfe_string_free(ctx, text);

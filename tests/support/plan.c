@@ -13,16 +13,16 @@ json_t *support_reproduce(kfe_context *ctx, const char *text, const rep_settings
     json_error_t error;
 
     assert_ok(ctx, rep_run(ctx, support_text("s.json", text), settings ? settings : &none, NULL, &out));
-    json_t *report = json_loads(out, 0, &error);
-    if (!report)
+    json_t *found = json_loads(out, 0, &error);
+    if (!found)
         fail_msg("not JSON: %s: %s", error.text, out);
     free(out);
-    return report;
+    return found;
 }
 
-const json_t *support_result(const json_t *report, size_t index)
+const json_t *support_result(const json_t *found, size_t index)
 {
-    const json_t *result = json_array_get(json_object_get(report, "results"), index);
+    const json_t *result = json_array_get(json_object_get(found, "results"), index);
 
     assert_non_null(result);
     return result;

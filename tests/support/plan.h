@@ -17,10 +17,10 @@
 #define SMC "\"name\": \"C\", \"method\": \"smc\", \"kernel\": \"linear\", \"params\": {\"dim\": 5}"
 #define REAL "{\"name\": \"R\", \"generate\": \"sma-cost\", \"options\": {\"n\": 30, \"features\": 60}}"
 
-/* Runs a plan and returns its report as JSON, for json_decref. settings NULL: the defaults. */
+/* Runs a plan and returns what it found as JSON, for json_decref. settings NULL: the defaults. */
 json_t *support_reproduce(kfe_context *ctx, const char *text, const rep_settings *settings);
 /* One entry of the results, and one of its numbers; the test fails if either is missing. */
-const json_t *support_result(const json_t *report, size_t index);
+const json_t *support_result(const json_t *found, size_t index);
 double support_result_number(const json_t *result, const char *key);
 
 #endif

@@ -15,7 +15,7 @@ static inline kfe_status result_written(kfe_context *ctx, kfe_status status, kfe
 {
     *out = NULL;
     if (status == KFE_OK && result)
-        status = kfe_result_report(ctx, result, style, out);
+        status = kfe_result_describe(ctx, result, style, out);
     kfe_result_free(result);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cross-validation and comparison through the public calls: the model of the best setting, and reports whose
+/* Cross-validation and comparison through the public calls: the model of the best setting, and results whose
  * numbers are consistent. */
 #include "support/select.h"
 
@@ -126,7 +126,7 @@ static void check_mean(const json_t *json, const char *metric)
     assert_below(fabs(number(told, "sd") - sqrt(squares / (n - 1))), 1e-12);
 }
 
-static void test_report_of_cross_validation(void **state)
+static void test_text_of_cross_validation(void **state)
 {
     kfe_context *ctx = *state;
     select_sample s = select_sample_make(ctx, SELECT_DENSE, ROWS, COLS, 2, 0.5);
@@ -176,7 +176,7 @@ static select_sample large_sample(kfe_context *ctx)
     return s;
 }
 
-static void test_a_failed_setting_is_reported_and_not_chosen(void **state)
+static void test_a_failed_setting_is_named_and_not_chosen(void **state)
 {
     static const char *const grids[] = {"degree=100,1"};
     kfe_context *ctx = *state;
@@ -469,7 +469,7 @@ static void test_allocations_that_fail(void **state)
     (void)state;
     for (int style = 0; style < 2; style++) {
         comparison one = {x, (kfe_style)style};
-        /* the styles differ only in the report, which is written last */
+        /* the styles differ only in the writing, which is written last */
         support_sweep_run(&(support_sweep){.name = style ? "JSON" : "text",
                                            .use = validate_and_compare,
                                            .user = &one,
@@ -505,12 +505,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_context(test_best_values_at_the_edge_are_named),
         with_context(test_labels_are_distinct),
-        with_context(test_a_failed_setting_is_reported_and_not_chosen),
+        with_context(test_a_failed_setting_is_named_and_not_chosen),
         with_context(test_a_failed_split_is_left_out_of_the_mean),
         with_context(test_a_failed_method_is_a_row_of_the_comparison),
         cmocka_unit_test(test_best_model_is_that_of_the_best_setting),
         cmocka_unit_test(test_best_model_without_a_grid),
-        cmocka_unit_test(test_report_of_cross_validation),
+        cmocka_unit_test(test_text_of_cross_validation),
         cmocka_unit_test(test_comparison_has_all_pairs),
         cmocka_unit_test(test_method_does_not_differ_from_itself),
         cmocka_unit_test(test_grids_serve_those_that_have_the_parameter),

@@ -52,28 +52,28 @@ static const double asked[] = {1, 9, 11, 19, 16, -3};
 static json_t *evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *data, const char *options)
 {
     char *text = NULL;
-    json_t *report;
+    json_t *result;
 
     assert_ok(ctx, write_evaluate(ctx, model, data, options, KFE_STYLE_JSON, &text));
-    report = json_loads(text, 0, NULL);
-    if (!report)
+    result = json_loads(text, 0, NULL);
+    if (!result)
         fail_msg("not JSON: %s", text);
     kfe_string_free(ctx, text);
-    return report;
+    return result;
 }
 
-static double metric(json_t *report, const char *name)
+static double metric(json_t *result, const char *name)
 {
-    json_t *value = json_object_get(json_object_get(report, "metrics"), name);
+    json_t *value = json_object_get(json_object_get(result, "metrics"), name);
 
     if (!json_is_number(value))
         fail_msg("metric %s is missing or null", name);
     return json_number_value(value);
 }
 
-static int64_t confusion(json_t *report, size_t truth, size_t predicted)
+static int64_t confusion(json_t *result, size_t truth, size_t predicted)
 {
-    json_t *matrix = json_object_get(json_object_get(report, "confusion"), "matrix");
+    json_t *matrix = json_object_get(json_object_get(result, "confusion"), "matrix");
     return json_integer_value(json_array_get(json_array_get(matrix, truth), predicted));
 }
 
@@ -86,18 +86,18 @@ static void test_classes_by_hand(void **state)
     kfe_context *ctx = *state;
     kfe_model *model = nearest(ctx);
     kfe_data *data = points(ctx, 6, asked, truth);
-    json_t *report = evaluate(ctx, model, data, NULL);
+    json_t *result = evaluate(ctx, model, data, NULL);
 
-    assert_near(metric(report, "accuracy"), 4.0 / 6);
-    assert_near(metric(report, "error"), 2.0 / 6);
-    assert_near(metric(report, "balanced-accuracy"), (1.0 / 2 + 1 + 2.0 / 3) / 3);
-    assert_near(metric(report, "f1"), (2.0 / 4 + 2.0 / 3 + 4.0 / 5) / 3);
+    assert_near(metric(result, "accuracy"), 4.0 / 6);
+    assert_near(metric(result, "error"), 2.0 / 6);
+    assert_near(metric(result, "balanced-accuracy"), (1.0 / 2 + 1 + 2.0 / 3) / 3);
+    assert_near(metric(result, "f1"), (2.0 / 4 + 2.0 / 3 + 4.0 / 5) / 3);
     for (size_t g = 0; g < 3; g++) /* the order of classes is the model's, not that of the data */
         for (size_t h = 0; h < 3; h++)
-            assert_int_equal(confusion(report, g, h), expected[g][h]);
-    assert_int_equal(json_array_size(json_object_get(report, "curves")), 3);
-    assert_int_equal(json_integer_value(json_object_get(report, "rows")), 6);
-    json_decref(report);
+            assert_int_equal(confusion(result, g, h), expected[g][h]);
+    assert_int_equal(json_array_size(json_object_get(result, "curves")), 3);
+    assert_int_equal(json_integer_value(json_object_get(result, "rows")), 6);
+    json_decref(result);
     kfe_data_free(data);
     kfe_model_free(model);
 }
@@ -110,16 +110,16 @@ static void test_unknown_labels_are_wrong(void **state)
     kfe_data *data = points(ctx, 6, asked, truth);
 
     support_catch_log(ctx);
-    json_t *report = evaluate(ctx, model, data, "metrics=accuracy;auc");
+    json_t *result = evaluate(ctx, model, data, "metrics=accuracy;auc");
     assert_non_null(strstr(support_log(), "x, y"));
-    assert_near(metric(report, "accuracy"), 4.0 / 6);
-    assert_int_equal(json_object_size(json_object_get(report, "metrics")), 2);
-    assert_int_equal(confusion(report, 3, 0), 1); /* x was predicted as a */
-    assert_int_equal(confusion(report, 4, 2), 1); /* y was predicted as c */
+    assert_near(metric(result, "accuracy"), 4.0 / 6);
+    assert_int_equal(json_object_size(json_object_get(result, "metrics")), 2);
+    assert_int_equal(confusion(result, 3, 0), 1); /* x was predicted as a */
+    assert_int_equal(confusion(result, 4, 2), 1); /* y was predicted as c */
     /* votes are 0 or 1: a and c find their one row and one of the five others, which gives 1 − (1/5)/2; b is
      * perfect; x and y get the same score for all rows */
-    assert_near(metric(report, "auc"), (0.9 + 1 + 0.9 + 0.5 + 0.5) / 5);
-    json_decref(report);
+    assert_near(metric(result, "auc"), (0.9 + 1 + 0.9 + 0.5 + 0.5) / 5);
+    json_decref(result);
     kfe_data_free(data);
     kfe_model_free(model);
 }
@@ -138,12 +138,12 @@ static void test_values_by_hand(void **state)
     assert_ok(ctx, kfe_data_set_targets(ctx, train, 1, y));
     assert_ok(ctx, kfe_data_set_targets(ctx, data, 1, truth));
     kfe_model *model = fit(ctx, "ls", NULL, train);
-    json_t *report = evaluate(ctx, model, data, NULL);
-    assert_true(fabs(metric(report, "rmse") - 1) < 1e-12);
-    assert_true(fabs(metric(report, "mae") - 1) < 1e-12);
-    assert_true(fabs(metric(report, "r2") - 0.75) < 1e-12); /* of the sum of squares 16, 4 remains */
-    assert_null(json_object_get(report, "confusion"));
-    json_decref(report);
+    json_t *result = evaluate(ctx, model, data, NULL);
+    assert_true(fabs(metric(result, "rmse") - 1) < 1e-12);
+    assert_true(fabs(metric(result, "mae") - 1) < 1e-12);
+    assert_true(fabs(metric(result, "r2") - 0.75) < 1e-12); /* of the sum of squares 16, 4 remains */
+    assert_null(json_object_get(result, "confusion"));
+    json_decref(result);
     assert_ok(ctx, write_evaluate(ctx, model, data, "metrics=mae", KFE_STYLE_TEXT, &text));
     assert_string_equal(text, "mae                 1\n");
     kfe_string_free(ctx, text);

@@ -119,13 +119,13 @@ static void test_splits_are_those_of_cross_validation(void **state)
     assert_ok(ctx, kfe_spec_parse(ctx, "koc", NULL, "rbf:gamma=0.5", &spec));
     assert_ok(ctx, kfe_spec_set_learner(ctx, spec, "knn", NULL));
     assert_ok(ctx, write_cross_validate(ctx, spec, 0, NULL, iris, options, KFE_STYLE_JSON, NULL, &text));
-    json_t *report = json_loads(text, 0, NULL);
-    json_t *first = json_array_get(json_object_get(report, "splits"), 0);
+    json_t *result = json_loads(text, 0, NULL);
+    json_t *first = json_array_get(json_object_get(result, "splits"), 0);
     double error = json_number_value(json_object_get(json_object_get(first, "metrics"), "error"));
     assert_ok(ctx, kfe_splits_make(ctx, iris, options, &splits));
     assert_true(error > 0);
     assert_true(error_by_hand(ctx, spec, iris, splits) == error);
-    json_decref(report);
+    json_decref(result);
     kfe_string_free(ctx, text);
     kfe_splits_free(splits);
     kfe_spec_free(spec);

@@ -32,7 +32,7 @@ report_source <- function(object, train, test, y_train, y_test) {
   if (inherits(object, c("kfe_cv", "kfe_compare"))) {
     if (!is.null(train) || !is.null(test))
       stop_kfe("the report of a search takes no data; for figures of its model, give the model: found$model", "argument")
-    return(list(settings = list(), results = object$report, facts = facts))
+    return(list(settings = list(), results = object$json, facts = facts))
   }
   if (inherits(object, "kfe_tune") && is.null(train) && is.null(test))
     stop_kfe("the result of kfe_tune is shown by plot(); for a report of its model, give data, as in test = ...", "argument")

@@ -25,7 +25,7 @@ kfe_cv.default <- function(x, y = NULL, ..., method, kernel = NULL, learner = NU
     pooled = unlist(group_of(tables$facts, "pooled")),
     splits = cbind(tables$splits[c("repeat", "fold")], group_of(tables$splits, "setting"), group_of(tables$splits, "metrics")),
     settings = setting_table(tables$settings), best = unlist(group_of(tables$facts, "best")), text = found$text, tables = tables,
-    report = found$json,
+    json = found$json,
     model = if (!is.null(found$handle)) new_kfe(found$handle, own_call(match.call(), "kfe_cv"), problem, settings)
   ))
 }
@@ -58,7 +58,7 @@ kfe_compare.default <- function(x, y = NULL, specs, ..., grid = NULL, groups = N
   options <- checked_options(list(...), "compare", names(formals(kfe_compare.default)))
   found <- native("search", settings, made, grid_texts(grid), problem$data, options)
   structure(class = c("kfe_compare", "kfe_search"),
-            list(call = own_call(match.call(), "kfe_compare"), text = found$text, tables = found$tables, report = found$json))
+            list(call = own_call(match.call(), "kfe_compare"), text = found$text, tables = found$tables, json = found$json))
 }
 
 print.kfe_compare <- print.kfe_cv

@@ -116,9 +116,9 @@ static SEXP result_and_model(rkfe_session *s, kfe_status status)
 /* The text, which is printed, and the JSON, from which reports are made in another session of R. */
 static kfe_status write_texts(rkfe_session *s)
 {
-    kfe_status status = kfe_result_report(s->ctx, s->result, KFE_STYLE_TEXT, &s->text);
+    kfe_status status = kfe_result_describe(s->ctx, s->result, KFE_STYLE_TEXT, &s->text);
 
-    return status ? status : kfe_result_report(s->ctx, s->result, KFE_STYLE_JSON, &s->json);
+    return status ? status : kfe_result_describe(s->ctx, s->result, KFE_STYLE_JSON, &s->json);
 }
 
 static kfe_status search(rkfe_session *s, SEXP grids, SEXP options)
@@ -201,7 +201,7 @@ SEXP rkfe_explain(SEXP settings, SEXP handle, SEXP data, SEXP train, SEXP option
     if (!status)
         status = kfe_explain_refit(s->ctx, model, other->data, s->data, rkfe_string(options), &s->result);
     if (!status)
-        status = kfe_result_report(s->ctx, s->result, KFE_STYLE_TEXT, &s->text);
+        status = kfe_result_describe(s->ctx, s->result, KFE_STYLE_TEXT, &s->text);
     value = PROTECT(result_and_model(s, status));
     UNPROTECT(2);
     return rkfe_close(holder, status, value);

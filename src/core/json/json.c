@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON writer, used by model files and reports. json_read.c reads JSON. */
+/* The JSON writer, used by model files and results. json_read.c reads JSON. */
 #include "core/json/json.h"
 
 #include <assert.h>

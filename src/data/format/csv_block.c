@@ -84,7 +84,7 @@ static void count_rows(const kfe_i_csv *csv, share *part)
 
 /* ---- parsing ---- */
 
-static int report(share *part, kfe_i_csv_fault_kind kind, int64_t number, const kfe_i_field *field)
+static int note_fault(share *part, kfe_i_csv_fault_kind kind, int64_t number, const kfe_i_field *field)
 {
     part->fault = (kfe_i_csv_fault){.kind = kind, .field = number, .at = *field};
     return 0;
@@ -98,9 +98,9 @@ static int take_odd_value(const kfe_i_csv *csv, share *part, int64_t number, con
     int is_number = kfe_i_parse_number(field->begin, field->end, &value);
 
     if (!(is_number && isnan(value)) && !kfe_i_is_missing_text(field->begin, field->end))
-        return report(part, is_number ? KFE_CSV_FAULT_INFINITE : KFE_CSV_FAULT_TEXT, number, field);
+        return note_fault(part, is_number ? KFE_CSV_FAULT_INFINITE : KFE_CSV_FAULT_TEXT, number, field);
     if (csv->settings->missing == KFE_MISSING_ERROR)
-        return report(part, KFE_CSV_FAULT_MISSING, number, field);
+        return note_fault(part, KFE_CSV_FAULT_MISSING, number, field);
     part->has_missing = 1;
     *out = (double)NAN;
     return 1;
@@ -115,7 +115,7 @@ static int take_label(const kfe_i_csv *csv, share *part, int64_t number, const k
 {
     if (is_missing(field)) {
         if (csv->settings->missing != KFE_MISSING_DROP)
-            return report(part, KFE_CSV_FAULT_LABEL_MISSING, number, field);
+            return note_fault(part, KFE_CSV_FAULT_LABEL_MISSING, number, field);
         part->has_missing = 1;
     }
     return 1;
@@ -134,8 +134,9 @@ static int take_text(kfe_i_csv *csv, share *part, int64_t number, int64_t row, c
     if (!is_missing(field))
         return 1;
     part->has_missing = 1;
-    return csv->settings->missing == KFE_MISSING_ERROR ? report(part, KFE_CSV_FAULT_MISSING, number, field)
-                                                       : 1;
+    return csv->settings->missing == KFE_MISSING_ERROR
+               ? note_fault(part, KFE_CSV_FAULT_MISSING, number, field)
+               : 1;
 }
 
 static int only_blanks_after_quote(const kfe_i_field *field)
@@ -156,12 +157,12 @@ static int take_special(kfe_i_csv *csv, share *part, int64_t number, int64_t row
     if (number == csv->dialect.picks.group) {
         csv->group_spans[row] = span_of(csv, field);
         if (is_missing(field))
-            return report(part, KFE_CSV_FAULT_GROUP_MISSING, number, field);
+            return note_fault(part, KFE_CSV_FAULT_GROUP_MISSING, number, field);
     }
     if (number == csv->dialect.picks.weight) {
         double *weight = &csv->weights[csv->rows + row];
         if (!kfe_i_parse_number(field->begin, field->end, weight) || !(*weight >= 0) || !isfinite(*weight))
-            return report(part, KFE_CSV_FAULT_WEIGHT, number, field);
+            return note_fault(part, KFE_CSV_FAULT_WEIGHT, number, field);
     }
     return 1;
 }
@@ -173,7 +174,7 @@ static int take_field(kfe_i_csv *csv, share *part, int64_t number, int64_t row, 
     double parsed;
 
     if (field->quoted && !only_blanks_after_quote(field))
-        return report(part, KFE_CSV_FAULT_AFTER_QUOTE, number, field);
+        return note_fault(part, KFE_CSV_FAULT_AFTER_QUOTE, number, field);
     if (!take_special(csv, part, number, row, field))
         return 0;
     if (number == csv->dialect.picks.label) {
@@ -196,7 +197,7 @@ static int take_field(kfe_i_csv *csv, share *part, int64_t number, int64_t row, 
 }
 
 /* If the row has another length than the first one, reports that instead of any other error in it. */
-static const char *report_length(const kfe_i_csv *csv, share *part, const char *row_begin)
+static const char *note_length(const kfe_i_csv *csv, share *part, const char *row_begin)
 {
     kfe_i_field first = {row_begin, row_begin, row_begin, 0};
     kfe_i_field field;
@@ -209,7 +210,7 @@ static const char *report_length(const kfe_i_csv *csv, share *part, const char *
         count++;
     }
     if (count != csv->dialect.fields || part->fault.kind == KFE_CSV_FAULT_NONE)
-        report(part, KFE_CSV_FAULT_RAGGED, count, &first);
+        note_fault(part, KFE_CSV_FAULT_RAGGED, count, &first);
     return NULL;
 }
 
@@ -224,11 +225,11 @@ static const char *parse_row(kfe_i_csv *csv, share *part, const char *begin, int
     for (; c; c = kfe_i_csv_next_field(csv->dialect.delimiter, &field)) {
         if (number == csv->dialect.fields || !kfe_i_csv_field(csv->dialect.delimiter, c, part->end, &field) ||
             !take_field(csv, part, number, row, &field, values))
-            return report_length(csv, part, begin);
+            return note_length(csv, part, begin);
         number++;
     }
     if (number < csv->dialect.fields)
-        return report_length(csv, part, begin);
+        return note_length(csv, part, begin);
     return memchr(field.next, '\n', (size_t)(part->end - field.next));
 }
 

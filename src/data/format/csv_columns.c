@@ -212,7 +212,7 @@ static int has_use(const kfe_i_dialect *dialect, int64_t field)
 }
 
 /* Names the columns that the model does not use, the first few of them. */
-static kfe_status report_unknown(const kfe_i_csv *csv)
+static kfe_status warn_of_unknown(const kfe_i_csv *csv)
 {
     enum { SHOWN = 5 };
     kfe_status status = KFE_OK;
@@ -284,7 +284,7 @@ static kfe_status match_names(kfe_i_csv *csv, const kfe_i_expected_view *view, i
     KFE_TRY(status);
     find_known_id(csv);
     csv->cols = view->count;
-    KFE_TRY(report_unknown(csv));
+    KFE_TRY(warn_of_unknown(csv));
 cleanup:
     close_index(csv, &index);
     return status;

@@ -465,7 +465,7 @@ static void force_encoding(kfe_i_csv *csv)
             if (!told++)
                 kfe_i_log(
                     csv->ctx, KFE_LOG_WARNING,
-                    "%s:%lld: the name of column %lld is not UTF-8 text, so that models and reports show '?' "
+                    "%s:%lld: the name of column %lld is not UTF-8 text, so that models and texts show '?' "
                     "in it; if the file is Latin-1, convert it with 'iconv -f latin1 -t utf-8'",
                     csv->block.source->name, (long long)csv->dialect.first_line, (long long)j + 1);
             kfe_i_force_utf8(csv->dialect.names[j]);

@@ -15,7 +15,7 @@ static kfe_status solve(kfe_i_solver *s)
     if (!definite)
         return KFE_OK;
     KFE_TRY(kfe_i_solver_correct(s, kfe_i_divided_preconditioner(&factor)));
-    s->report.way = KFE_SOLVE_DIVIDED;
+    s->effort.way = KFE_SOLVE_DIVIDED;
 cleanup:
     kfe_i_divided_factor_free(&factor);
     return status;

@@ -54,7 +54,7 @@ kfe_device_status kfe_i_device_times_host(kfe_i_device *device, const kfe_i_gram
 /* ---- entries of the table of a form, for all operators on devices ---- */
 
 /* By a factor on the device; on the CPU if there is no room for one (solve.c). */
-kfe_status kfe_i_device_solve(const kfe_i_system *system, struct kfe_i_solve_report *report);
+kfe_status kfe_i_device_solve(const kfe_i_system *system, struct kfe_i_solve_effort *effort);
 /* With vectors on the device (eigen.c). */
 kfe_status kfe_i_device_eigen(const kfe_i_gram *gram, int64_t k, double tolerance, double *values,
                               double *vectors);

@@ -185,7 +185,7 @@ static kfe_status choose_factor(device_solver *s, int *done, int *definite)
     kfe_device_status result = KFE_DEVICE_NO_MEMORY;
 
     for (int i = 0; i < 2 && result == KFE_DEVICE_NO_MEMORY; i++) {
-        s->base.report.first = s->base.report.way = i == 0 ? KFE_SOLVE_F64 : KFE_SOLVE_F32;
+        s->base.effort.first = s->base.effort.way = i == 0 ? KFE_SOLVE_F64 : KFE_SOLVE_F32;
         KFE_TRY(factorise(s, types[i], &result, definite));
         KFE_TRY(agree_on_factor(s, &result, definite));
         if (result == KFE_DEVICE_OK)
@@ -217,13 +217,13 @@ static kfe_status solve(device_solver *s, int *done)
     if (!kfe_i_is_solved(&s->base))
         KFE_FAIL(s->base.ctx, KFE_ENUMERIC,
                  "the solver reached a relative residual of %.1e, not %.1e; increase the ridge",
-                 s->base.report.residual, s->base.tolerance);
+                 s->base.effort.residual, s->base.tolerance);
 cleanup:
     return status;
 }
 
 /* *done 0: no factor fits, or the operator is not on a device in all processes, and nothing has happened. */
-static kfe_status try_device(const kfe_i_system *system, const kfe_i_gram *inside, kfe_i_solve_report *report,
+static kfe_status try_device(const kfe_i_system *system, const kfe_i_gram *inside, kfe_i_solve_effort *effort,
                              int *done)
 {
     kfe_status status = KFE_OK;
@@ -248,9 +248,9 @@ static kfe_status try_device(const kfe_i_system *system, const kfe_i_gram *insid
     status = solve(&s, done);
     if (*done && status == KFE_OK)
         kfe_i_log(ctx, KFE_LOG_INFO, "solve: on %s: %d corrections, relative residual %.1e",
-                  s.matrix.device->name, s.base.report.iterations, s.base.report.residual);
-    if (*done && report)
-        *report = s.base.report;
+                  s.matrix.device->name, s.base.effort.iterations, s.base.effort.residual);
+    if (*done && effort)
+        *effort = s.base.effort;
     kfe_i_device_matrix_free(s.matrix.device, &s.l);
     kfe_i_device_matrix_free(s.matrix.device, &s.block);
     kfe_i_solver_free(&s.base);
@@ -258,24 +258,24 @@ static kfe_status try_device(const kfe_i_system *system, const kfe_i_gram *insid
 }
 
 static kfe_status solve_anywhere(const kfe_i_system *system, const kfe_i_gram *inside,
-                                 kfe_i_solve_report *report)
+                                 kfe_i_solve_effort *effort)
 {
     int done = 0;
-    kfe_status status = try_device(system, inside, report, &done);
+    kfe_status status = try_device(system, inside, effort, &done);
 
-    return status != KFE_OK || done ? status : kfe_i_solve_by(system, KFE_SOLVE_AUTO, report);
+    return status != KFE_OK || done ? status : kfe_i_solve_by(system, KFE_SOLVE_AUTO, effort);
 }
 
-kfe_status kfe_i_device_solve(const kfe_i_system *system, kfe_i_solve_report *report)
+kfe_status kfe_i_device_solve(const kfe_i_system *system, kfe_i_solve_effort *effort)
 {
-    return solve_anywhere(system, system->gram, report);
+    return solve_anywhere(system, system->gram, effort);
 }
 
 /* ---- centred ---- */
 
-static kfe_status solve_centred(const kfe_i_system *system, kfe_i_solve_report *report)
+static kfe_status solve_centred(const kfe_i_system *system, kfe_i_solve_effort *effort)
 {
-    return solve_anywhere(system, kfe_i_centred_inner(system->gram), report);
+    return solve_anywhere(system, kfe_i_centred_inner(system->gram), effort);
 }
 
 static kfe_status eigen_centred(const kfe_i_gram *gram, int64_t k, double tolerance, double *values,

@@ -66,7 +66,7 @@ kfe_i_landmark_factor *kfe_i_landmark_factor_of(const kfe_i_gram *gram);
 
 /* ---- entries of its table, from r × r matrices (landmarks_solve.c) ---- */
 
-kfe_status kfe_i_landmark_solve(const kfe_i_system *system, struct kfe_i_solve_report *report);
+kfe_status kfe_i_landmark_solve(const kfe_i_system *system, struct kfe_i_solve_effort *effort);
 kfe_status kfe_i_landmark_eigen(const kfe_i_gram *gram, int64_t k, double tolerance, double *eigenvalues,
                                 double *vectors);
 kfe_status kfe_i_landmark_squared_norm(const kfe_i_gram *gram, double *out);

@@ -263,7 +263,7 @@ cleanup:
     return status;
 }
 
-static kfe_status solve_by_factor(const kfe_i_system *p, int centred, kfe_i_solve_report *report)
+static kfe_status solve_by_factor(const kfe_i_system *p, int centred, kfe_i_solve_effort *effort)
 {
     kfe_status status = KFE_OK;
     low_rank s = {0};
@@ -272,8 +272,8 @@ static kfe_status solve_by_factor(const kfe_i_system *p, int centred, kfe_i_solv
     KFE_TRY(prepare(p->gram, centred, &s));
     KFE_TRY(prepare_inverse(&s, p->k, &way));
     KFE_TRY(solve_and_refine(&s, &way, p->right, p->k, p->tolerance, p->out));
-    if (report)
-        report->residual = way.reached;
+    if (effort)
+        effort->residual = way.reached;
     /* without a ridge, the part of the right-hand side outside of the range has no solution */
     if (p->ridge > 0 && way.reached > fmax(p->tolerance, way.rounding))
         status = kfe_i_fail(s.ctx, KFE_ENUMERIC,
@@ -285,14 +285,14 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_landmark_solve(const kfe_i_system *system, kfe_i_solve_report *report)
+kfe_status kfe_i_landmark_solve(const kfe_i_system *system, kfe_i_solve_effort *effort)
 {
-    return solve_by_factor(system, 0, report);
+    return solve_by_factor(system, 0, effort);
 }
 
-static kfe_status solve_centred(const kfe_i_system *system, kfe_i_solve_report *report)
+static kfe_status solve_centred(const kfe_i_system *system, kfe_i_solve_effort *effort)
 {
-    return solve_by_factor(system, 1, report);
+    return solve_by_factor(system, 1, effort);
 }
 
 /* ---- eigenvectors ---- */

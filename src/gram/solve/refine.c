@@ -58,7 +58,7 @@ void kfe_i_solver_free(kfe_i_solver *s)
 kfe_status kfe_i_true_residual(kfe_i_solver *s)
 {
     const kfe_i_system system = kfe_i_system_of(s);
-    kfe_status status = kfe_i_residual(&system, s->residual, &s->report.residual);
+    kfe_status status = kfe_i_residual(&system, s->residual, &s->effort.residual);
     double scale = 4 * DBL_EPSILON * (s->mean * (double)s->n + s->ridge);
 
     if (status != KFE_OK)
@@ -75,14 +75,14 @@ kfe_status kfe_i_true_residual(kfe_i_solver *s)
 
 int kfe_i_is_solved(const kfe_i_solver *s)
 {
-    return s->report.residual <= fmax(s->tolerance, s->rounding);
+    return s->effort.residual <= fmax(s->tolerance, s->rounding);
 }
 
 void kfe_i_solver_start_over(kfe_i_solver *s)
 {
     memset(s->out, 0, (size_t)(s->n * s->k) * sizeof *s->out);
     memcpy(s->residual, s->right, (size_t)(s->n * s->k) * sizeof *s->residual);
-    s->report.residual = 1;
+    s->effort.residual = 1;
 }
 
 /* ---- iterations ---- */
@@ -105,12 +105,12 @@ kfe_status kfe_i_solver_iterate(kfe_i_solver *s, kfe_i_cg_problem *problem, kfe_
     if (!s->work)
         KFE_TRY(kfe_i_cg_work_new(s->ctx, s->n, s->k, &s->work));
     for (int pass = 0; pass < MAX_REFINEMENTS; pass++) {
-        if (s->report.residual <= s->tolerance || s->report.residual >= 0.5 * before)
+        if (s->effort.residual <= s->tolerance || s->effort.residual >= 0.5 * before)
             break;
-        before = s->report.residual;
+        before = s->effort.residual;
         set_goals(s, single);
         problem->goals = s->goals;
-        KFE_TRY(kfe_i_block_cg(problem, s->work, s->residual, s->out, end, &s->report.iterations));
+        KFE_TRY(kfe_i_block_cg(problem, s->work, s->residual, s->out, end, &s->effort.iterations));
         KFE_TRY(kfe_i_true_residual(s));
         if (*end == KFE_CG_LOSING || *end == KFE_CG_INDEFINITE)
             break;
@@ -127,17 +127,17 @@ static kfe_status correct(kfe_i_solver *s, kfe_i_preconditioner inverse)
     kfe_status status = KFE_OK;
     double before = INFINITY;
 
-    for (int step = 0; step < MOST_STEPS && s->report.residual > s->tolerance; step++) {
-        if (!(s->report.residual <= 0.1 * before))
+    for (int step = 0; step < MOST_STEPS && s->effort.residual > s->tolerance; step++) {
+        if (!(s->effort.residual <= 0.1 * before))
             break;
-        before = s->report.residual;
-        KFE_TRY(kfe_i_progress(s->ctx, "solving", s->report.iterations++, 0));
+        before = s->effort.residual;
+        KFE_TRY(kfe_i_progress(s->ctx, "solving", s->effort.iterations++, 0));
         KFE_TRY(inverse.apply(inverse.state, s->k, s->residual, s->product));
         for (int64_t i = 0; i < s->n * s->k; i++)
             s->out[i] += s->product[i];
         KFE_TRY(kfe_i_true_residual(s));
     }
-    if (!(s->report.residual <= 1))
+    if (!(s->effort.residual <= 1))
         kfe_i_solver_start_over(s);
 cleanup:
     return status;

@@ -27,7 +27,7 @@ typedef struct kfe_i_solver {
     double *residual, *product; /* n × k */
     double *goals;              /* k */
     double rounding;            /* the relative residual that rounding alone may leave */
-    kfe_i_solve_report report;
+    kfe_i_solve_effort effort;
 } kfe_i_solver;
 
 /* The system, with the operator for true residuals. */

@@ -97,7 +97,7 @@ static kfe_status solve_f64(kfe_i_solver *s)
 
     if (status != KFE_OK)
         return status;
-    s->report.way = KFE_SOLVE_F64;
+    s->effort.way = KFE_SOLVE_F64;
     return kfe_i_true_residual(s);
 }
 
@@ -131,7 +131,7 @@ static kfe_status solve_f32(kfe_i_solver *s)
     if (!definite)
         return KFE_OK;
     KFE_TRY(kfe_i_solver_correct(s, kfe_i_single_preconditioner(&factor)));
-    s->report.way = KFE_SOLVE_F32;
+    s->effort.way = KFE_SOLVE_F32;
 cleanup:
     kfe_i_single_factor_free(&factor);
     return status;
@@ -201,7 +201,7 @@ static kfe_status iterate(kfe_i_solver *s, kfe_i_woodbury *woodbury)
         kfe_i_log(s->ctx, KFE_LOG_INFO,
                   "solve: after %d iterations the relative residual is %.1e; a factorisation is predicted to "
                   "be faster",
-                  s->report.iterations, s->report.residual);
+                  s->effort.iterations, s->effort.residual);
 cleanup:
     return status;
 }
@@ -223,9 +223,9 @@ static kfe_status solve_cg(kfe_i_solver *s)
 
     KFE_TRY(keep(s, KFE_KEEP_ANY, block_bytes(s) + 8.0 * (double)s->n * (double)(s->rank + 128)));
     KFE_TRY(kfe_i_rpcholesky_grow(s->kept.gram, s->rank, s->ridge, &s->low_rank));
-    s->report.rank = s->low_rank.rank;
+    s->effort.rank = s->low_rank.rank;
     KFE_TRY(kfe_i_woodbury_new(&s->low_rank, s->ridge, s->k, kfe_i_own_share(s->ctx), &woodbury));
-    s->report.way = KFE_SOLVE_CG;
+    s->effort.way = KFE_SOLVE_CG;
     KFE_TRY(iterate(s, &woodbury));
     drop_rounded_copy(s);
 cleanup:
@@ -334,7 +334,7 @@ static kfe_status choose(kfe_i_solver *s, const kfe_i_way **out)
             s->rival = fmin(s->rival, seconds);
         if (w == 0 || s->ways[w]->doubt * seconds <= best) {
             *out = s->ways[w];
-            best = s->report.predicted = seconds;
+            best = s->effort.predicted = seconds;
         }
     }
     kfe_i_log(s->ctx, KFE_LOG_INFO, "solve: %s, predicted %.2g s", (*out)->name, best);
@@ -410,43 +410,43 @@ static kfe_status choose_and_run(kfe_i_solver *s, kfe_i_solve_way id)
             KFE_TRY(keep_exact(s, way));
         s->rank = affordable_rank(s) < s->n / 8 ? affordable_rank(s) : s->n / 8;
     }
-    s->report.first = way->id;
+    s->effort.first = way->id;
     KFE_TRY(run_ways(s, way));
     if (!kfe_i_is_solved(s))
         KFE_FAIL(s->ctx, KFE_ENUMERIC,
                  "the solver reached a relative residual of %.1e, not %.1e; increase the ridge",
-                 s->report.residual, s->tolerance);
-    s->report.seconds = kfe_i_seconds_since(s->ctx, s->start);
+                 s->effort.residual, s->tolerance);
+    s->effort.seconds = kfe_i_seconds_since(s->ctx, s->start);
     kfe_i_log(s->ctx, KFE_LOG_INFO, "solve: %s: %d iterations, relative residual %.1e, %.2f s",
-              way_of(s, s->report.way)->name, s->report.iterations, s->report.residual, s->report.seconds);
+              way_of(s, s->effort.way)->name, s->effort.iterations, s->effort.residual, s->effort.seconds);
 cleanup:
     return status;
 }
 
 /* Up to DIRECT_SIZE: Cholesky, and the residual only for callers that want it. */
-static kfe_status solve_small(const kfe_i_system *system, kfe_i_solve_report *report)
+static kfe_status solve_small(const kfe_i_system *system, kfe_i_solve_effort *effort)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = system->gram->ctx;
     double *residual = NULL;
 
     KFE_TRY(solve_directly(system));
-    if (report) {
-        *report = (kfe_i_solve_report){.way = KFE_SOLVE_F64};
+    if (effort) {
+        *effort = (kfe_i_solve_effort){.way = KFE_SOLVE_F64};
         KFE_ALLOC(ctx, residual, system->gram->size * system->k);
-        KFE_TRY(kfe_i_residual(system, residual, &report->residual));
+        KFE_TRY(kfe_i_residual(system, residual, &effort->residual));
     }
 cleanup:
     kfe_i_free(ctx, residual);
     return status;
 }
 
-kfe_status kfe_i_solve_by(const kfe_i_system *system, kfe_i_solve_way way, kfe_i_solve_report *report)
+kfe_status kfe_i_solve_by(const kfe_i_system *system, kfe_i_solve_way way, kfe_i_solve_effort *effort)
 {
     const kfe_i_gram *gram = system->gram;
 
     if (way == KFE_SOLVE_AUTO && gram->size <= DIRECT_SIZE)
-        return solve_small(system, report);
+        return solve_small(system, effort);
     kfe_i_solver s = {.ctx = gram->ctx,
                       .gram = gram,
                       .ridge = system->ridge,
@@ -462,8 +462,8 @@ kfe_status kfe_i_solve_by(const kfe_i_system *system, kfe_i_solve_way way, kfe_i
                       .start = kfe_i_start_clock(gram->ctx)};
     kfe_status status = choose_and_run(&s, way);
 
-    if (report)
-        *report = s.report;
+    if (effort)
+        *effort = s.effort;
     kfe_i_solver_free(&s);
     return status;
 }

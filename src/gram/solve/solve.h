@@ -17,17 +17,17 @@ typedef enum kfe_i_solve_way {
     KFE_SOLVE_WAYS
 } kfe_i_solve_way;
 
-typedef struct kfe_i_solve_report {
+typedef struct kfe_i_solve_effort {
     kfe_i_solve_way way, first; /* that gave the solution; that was begun with */
     double predicted;           /* seconds; 0: nothing was predicted */
     double seconds;             /* as cost.h counts them; 0 for small systems */
     int iterations;
     int64_t rank;    /* of the low-rank factor */
     double residual; /* relative, of the worst column, recomputed from the operator */
-} kfe_i_solve_report;
+} kfe_i_solve_effort;
 
-/* Solves in this way, or, if it fails for numerical reasons, in a more robust one. *report, unless NULL, receives what it took. */
-kfe_status kfe_i_solve_by(const kfe_i_system *system, kfe_i_solve_way way, kfe_i_solve_report *report);
+/* Solves in this way, or, if it fails for numerical reasons, in a more robust one. *effort, unless NULL, receives what it took. */
+kfe_status kfe_i_solve_by(const kfe_i_system *system, kfe_i_solve_way way, kfe_i_solve_effort *effort);
 
 /* The norm of column j of a block (n × k). */
 double kfe_i_column_norm(const double *block, int64_t n, int64_t k, int64_t j);

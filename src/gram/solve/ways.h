@@ -13,7 +13,7 @@ typedef struct kfe_i_way {
     /* What it costs: bytes beside the vectors of all ways, and seconds for this operator and spectrum. */
     double (*bytes)(const kfe_i_solver *s);
     double (*seconds)(kfe_i_solver *s, const kfe_i_cost *cost, const kfe_i_decay *decay);
-    /* Solves, and sets report.way; leaves the solution as it was if the matrix is not positive definite to this way. */
+    /* Solves, and sets effort.way; leaves the solution as it was if the matrix is not positive definite to this way. */
     kfe_status (*solve)(kfe_i_solver *s);
 } kfe_i_way;
 

@@ -390,7 +390,7 @@ static void warn_of_violation(const kfe_i_smo_state *s, const kfe_i_smo_options 
     kfe_i_svm_warn(s->ctx, options->who, where);
 }
 
-static kfe_status report(const kfe_i_smo_state *s, const kfe_i_smo_options *options, double violation,
+static kfe_status finish(const kfe_i_smo_state *s, const kfe_i_smo_options *options, double violation,
                          kfe_i_smo_result *out)
 {
     double objective = dual_objective(s);
@@ -483,7 +483,7 @@ kfe_status kfe_i_smo_solve(kfe_context *ctx, const kfe_i_smo_problem *problem,
     if (!options->newton || !kfe_i_smo_newton_applies(&s))
         KFE_TRY(kfe_i_smo_solve_free(&s, options, kfe_i_least(limit, PAIRS_PER_EXAMPLE * n)));
     KFE_TRY(kfe_i_smo_iterate(&s, options, limit, &violation));
-    KFE_TRY(report(&s, options, violation, out));
+    KFE_TRY(finish(&s, options, violation, out));
 cleanup:
     kfe_i_free(ctx, s.rows.own);
     kfe_i_smo_work_free(ctx, &own);

@@ -171,6 +171,6 @@ const kfe_i_figure_kind kfe_i_figure_reproduced_features = {
     .title = "The features of the paper's scatter plots",
     .section = "Reproduction",
     .summary = "the scatter plots of a paper, computed again",
-    .needs = "the report of reproduce, on a figure that is a scatter plot",
+    .needs = "the result of reproduce, for a figure that is a scatter plot",
     .draw = draw,
 };

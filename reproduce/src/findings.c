@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Collects findings and writes them as JSON and CSV. The text for readers is in report_text.c. Called by
+/* Collects findings and writes them as JSON and CSV. The text for readers is in findings_text.c. Called by
  * reproduce.c. */
-#include "reproduce/src/report.h"
+#include "reproduce/src/findings.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "reproduce/src/report_text.h"
+#include "reproduce/src/findings_text.h"
 
 /* Standard deviations below this, relative to the mean, are rounding errors of equal numbers. */
 #define SD_ROUNDING 1e-12
@@ -22,33 +22,33 @@ double rep_finding_difference(const rep_finding *finding)
     return variance > 0 ? (finding->mean - finding->paper.value) / sqrt(variance) : NAN;
 }
 
-kfe_status rep_report_add(rep_report *report, rep_finding **out)
+kfe_status rep_findings_add(rep_findings *findings, rep_finding **out)
 {
     static const rep_finding empty = {.point = NAN, .mean = NAN, .sd = NAN, .seconds = NAN};
 
-    if (report->count == report->capacity) {
-        int64_t capacity = 2 * report->capacity + 16;
-        rep_finding *items = realloc(report->items, (size_t)capacity * sizeof *items);
+    if (findings->count == findings->capacity) {
+        int64_t capacity = 2 * findings->capacity + 16;
+        rep_finding *items = realloc(findings->items, (size_t)capacity * sizeof *items);
         if (!items)
-            return rep_out_of_memory(report->ctx);
-        report->items = items;
-        report->capacity = capacity;
+            return rep_out_of_memory(findings->ctx);
+        findings->items = items;
+        findings->capacity = capacity;
     }
-    *out = &report->items[report->count++];
+    *out = &findings->items[findings->count++];
     **out = empty;
     return KFE_OK;
 }
 
-void rep_report_free(rep_report *report)
+void rep_findings_free(rep_findings *findings)
 {
-    for (int64_t i = 0; i < report->count; i++) {
-        free(report->items[i].setting);
-        free(report->items[i].failed);
-        free(report->items[i].note);
-        json_decref(report->items[i].points);
+    for (int64_t i = 0; i < findings->count; i++) {
+        free(findings->items[i].setting);
+        free(findings->items[i].failed);
+        free(findings->items[i].note);
+        json_decref(findings->items[i].points);
     }
-    free(report->items);
-    memset(report, 0, sizeof *report);
+    free(findings->items);
+    memset(findings, 0, sizeof *findings);
 }
 
 /* ---- JSON ---- */
@@ -64,7 +64,7 @@ static json_t *string_or_null(const char *string)
 }
 
 /* NULL: out of memory. */
-static json_t *finding_json(const rep_report *report, const rep_finding *f)
+static json_t *finding_json(const rep_findings *findings, const rep_finding *f)
 {
     json_t *object = json_pack("{s:s, s:s, s:s}", "row", f->row, "column", f->column, "metric", f->metric);
     json_t *rest = json_pack(
@@ -74,8 +74,8 @@ static json_t *finding_json(const rep_report *report, const rep_finding *f)
         string_or_null(f->setting), "failed", string_or_null(f->failed), "note", string_or_null(f->note));
     int bad = !object || !rest;
 
-    if (!bad && report->over)
-        bad = json_object_set_new(object, report->over, number(f->point)) != 0;
+    if (!bad && findings->over)
+        bad = json_object_set_new(object, findings->over, number(f->point)) != 0;
     bad = bad || json_object_update(object, rest) != 0;
     if (!bad && f->points)
         bad = json_object_set(object, "points", f->points) != 0;
@@ -87,37 +87,37 @@ static json_t *finding_json(const rep_report *report, const rep_finding *f)
     return object;
 }
 
-static json_t *report_json(const rep_report *report)
+static json_t *whole_json(const rep_findings *findings)
 {
-    const json_t *root = report->plan->root;
+    const json_t *root = findings->plan->root;
     json_t *remarks = json_object_get(root, "remarks");
     json_t *results = json_array();
     int bad = !results;
 
-    for (int64_t i = 0; !bad && i < report->count; i++)
-        bad = json_array_append_new(results, finding_json(report, &report->items[i])) != 0;
+    for (int64_t i = 0; !bad && i < findings->count; i++)
+        bad = json_array_append_new(results, finding_json(findings, &findings->items[i])) != 0;
     if (bad) {
         json_decref(results);
         return NULL;
     }
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", report->plan->name, "title",
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", findings->plan->name, "title",
                      rep_string(root, "title"), "paper", rep_string(root, "paper"), "over",
-                     string_or_null(report->over), "remarks",
+                     string_or_null(findings->over), "remarks",
                      remarks ? json_deep_copy(remarks) : json_array(), "results", results);
 }
 
-kfe_status rep_report_json(const rep_report *report, char **out)
+kfe_status rep_findings_json(const rep_findings *findings, char **out)
 {
-    json_t *object = report_json(report);
+    json_t *object = whole_json(findings);
     char *dumped = object ? json_dumps(object, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) : NULL;
     rep_text text = {0};
 
     json_decref(object);
     if (!dumped)
-        return rep_out_of_memory(report->ctx);
+        return rep_out_of_memory(findings->ctx);
     rep_text_printf(&text, "%s\n", dumped);
     free(dumped);
-    return rep_text_take(report->ctx, &text, out);
+    return rep_text_take(findings->ctx, &text, out);
 }
 
 /* ---- CSV ---- */
@@ -137,16 +137,16 @@ static void put_number(rep_text *text, double value)
     rep_text_puts(text, ",");
 }
 
-void rep_report_csv(const rep_report *report, rep_text *out)
+void rep_findings_csv(const rep_findings *findings, rep_text *out)
 {
     rep_text_printf(out, "row,column,metric,%s%spaper,paper-sd,ours,sd,splits\n",
-                    report->over ? report->over : "", report->over ? "," : "");
-    for (int64_t i = 0; i < report->count; i++) {
-        const rep_finding *f = &report->items[i];
+                    findings->over ? findings->over : "", findings->over ? "," : "");
+    for (int64_t i = 0; i < findings->count; i++) {
+        const rep_finding *f = &findings->items[i];
         put_quoted(out, f->row);
         put_quoted(out, f->column);
         put_quoted(out, f->metric);
-        if (report->over)
+        if (findings->over)
             put_number(out, f->point);
         put_number(out, f->paper.value);
         put_number(out, f->paper.sd);

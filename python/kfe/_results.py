@@ -6,7 +6,7 @@ from typing import Any
 
 
 def typed(value: Any) -> Any:
-    """A report whose settings are numbers and booleans; the library writes them as text."""
+    """A result whose settings are numbers and booleans; the library writes them as text."""
     if isinstance(value, dict):
         return {key: _typed_settings(each) if key in ("setting", "best") and isinstance(each, dict) else typed(each)
                 for key, each in value.items()}
@@ -31,8 +31,8 @@ def _typed_text(text: Any) -> Any:
     return text
 
 
-class Report(dict):
-    """A result as a dict, equal to the JSON that the command line prints with ``--json``. ``print`` shows its tables; ``dict(report)``
+class Result(dict):
+    """A result as a dict, equal to the JSON that the command line prints with ``--json``. ``print`` shows its tables; ``dict(result)``
     has all numbers."""
 
     _pictures: tuple[str, ...] = ()
@@ -46,9 +46,9 @@ class Report(dict):
         return []
 
     def __repr__(self) -> str:
-        from ._page import results_report
+        from ._page import result_text
         try:
-            return results_report(self) or super().__repr__()
+            return result_text(self) or super().__repr__()
         except (ValueError, RuntimeError):  # someone changed the dict
             return super().__repr__()
 
@@ -57,7 +57,7 @@ class Report(dict):
         return table_html(self._rows()) + picture_html(self, *self._pictures)
 
 
-class CrossValidation(Report):
+class CrossValidation(Result):
     """The result of `cv`. It has ``best_estimator_`` if refit was requested."""
 
     _pictures = ("cv-surface", "cv-curve")
@@ -80,7 +80,7 @@ class CrossValidation(Report):
         return pandas.DataFrame(rows)
 
 
-class Comparison(Report):
+class Comparison(Result):
     """The result of `compare`."""
 
     _pictures = ("comparison",)
@@ -103,7 +103,7 @@ class Comparison(Report):
         return pandas.DataFrame(rows)
 
 
-class Evaluation(Report):
+class Evaluation(Result):
     """The result of `evaluate`."""
 
     def _rows(self) -> list[dict[str, Any]]:
@@ -128,8 +128,8 @@ class Measures(list):
     """The result of `measure`: one dict per kernel."""
 
     def __repr__(self) -> str:
-        from ._page import results_report
-        return results_report(list(self))
+        from ._page import result_text
+        return result_text(list(self))
 
     def _repr_html_(self) -> str:
         from ._page import table_html

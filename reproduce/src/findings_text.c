@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The text of a report. Called by report.c. */
-#include "reproduce/src/report_text.h"
+/* The text of findings. Called by findings.c. */
+#include "reproduce/src/findings_text.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -66,17 +66,17 @@ static void put_difference(rep_text *text, const rep_finding *f)
 
 /* ---- rows ---- */
 
-static int same_row(const rep_report *report, int64_t i, int64_t j)
+static int same_row(const rep_findings *findings, int64_t i, int64_t j)
 {
-    return strcmp(report->items[i].row, report->items[j].row) == 0;
+    return strcmp(findings->items[i].row, findings->items[j].row) == 0;
 }
 
-static void put_row_title(const rep_report *report, const char *name, rep_text *text)
+static void put_row_title(const rep_findings *findings, const char *name, rep_text *text)
 {
     const char *note = NULL;
 
-    for (size_t i = 0; i < json_array_size(report->plan->rows); i++) {
-        const json_t *row = json_array_get(report->plan->rows, i);
+    for (size_t i = 0; i < json_array_size(findings->plan->rows); i++) {
+        const json_t *row = json_array_get(findings->plan->rows, i);
         if (strcmp(rep_string(row, "name"), name) == 0)
             note = rep_string(row, "note");
     }
@@ -85,38 +85,38 @@ static void put_row_title(const rep_report *report, const char *name, rep_text *
 
 /* ---- lists ---- */
 
-static void put_name(const rep_report *report, const rep_finding *f, int width, rep_text *text)
+static void put_name(const rep_findings *findings, const rep_finding *f, int width, rep_text *text)
 {
     char name[256];
 
-    snprintf(name, sizeof name, "%s%s%s", f->column, report->metric_count > 1 ? ", " : "",
-             report->metric_count > 1 ? f->metric : "");
+    snprintf(name, sizeof name, "%s%s%s", f->column, findings->metric_count > 1 ? ", " : "",
+             findings->metric_count > 1 ? f->metric : "");
     rep_text_printf(text, "  %-*s", width, name);
 }
 
-static int name_width(const rep_report *report)
+static int name_width(const rep_findings *findings)
 {
     size_t width = 0;
 
-    for (int64_t i = 0; i < report->count; i++) {
-        const rep_finding *f = &report->items[i];
-        size_t length = strlen(f->column) + (report->metric_count > 1 ? strlen(f->metric) + 2 : 0);
+    for (int64_t i = 0; i < findings->count; i++) {
+        const rep_finding *f = &findings->items[i];
+        size_t length = strlen(f->column) + (findings->metric_count > 1 ? strlen(f->metric) + 2 : 0);
         width = length > width ? length : width;
     }
     return (int)width;
 }
 
-static int paper_has_numbers(const rep_report *report)
+static int paper_has_numbers(const rep_findings *findings)
 {
-    for (int64_t i = 0; i < report->count; i++)
-        if (!isnan(report->items[i].paper.value))
+    for (int64_t i = 0; i < findings->count; i++)
+        if (!isnan(findings->items[i].paper.value))
             return 1;
     return 0;
 }
 
-static void put_line(const rep_report *report, const rep_finding *f, int width, int compared, rep_text *text)
+static void put_line(const rep_findings *findings, const rep_finding *f, int width, int compared, rep_text *text)
 {
-    put_name(report, f, width, text);
+    put_name(findings, f, width, text);
     if (compared)
         put_paper(text, &f->paper);
     put_value(text, f->mean, f->sd, LIST_WIDTH);
@@ -129,18 +129,18 @@ static void put_line(const rep_report *report, const rep_finding *f, int width, 
     rep_text_puts(text, "\n");
 }
 
-static void put_list(const rep_report *report, rep_text *text)
+static void put_list(const rep_findings *findings, rep_text *text)
 {
-    int width = name_width(report);
-    int compared = paper_has_numbers(report);
+    int width = name_width(findings);
+    int compared = paper_has_numbers(findings);
 
     if (compared)
         rep_text_printf(text, "  %-*s  %12s  %*s  %10s\n", width, "", "paper", LIST_WIDTH, "ours +- sd",
                         "difference");
-    for (int64_t i = 0; i < report->count; i++) {
-        if (i == 0 || !same_row(report, i - 1, i))
-            put_row_title(report, report->items[i].row, text);
-        put_line(report, &report->items[i], width, compared, text);
+    for (int64_t i = 0; i < findings->count; i++) {
+        if (i == 0 || !same_row(findings, i - 1, i))
+            put_row_title(findings, findings->items[i].row, text);
+        put_line(findings, &findings->items[i], width, compared, text);
     }
     if (compared)
         rep_text_puts(text, "\nDifferences are in standard errors of the mean over the splits.\n");
@@ -149,72 +149,72 @@ static void put_list(const rep_report *report, rep_text *text)
 /* ---- curves ---- */
 
 /* The end of the findings from `first` on with the same row and point: one line of a curve. */
-static int64_t line_end(const rep_report *report, int64_t first)
+static int64_t line_end(const rep_findings *findings, int64_t first)
 {
-    double point = report->items[first].point;
+    double point = findings->items[first].point;
     int64_t i = first;
 
-    while (i < report->count && same_row(report, first, i) && !(report->items[i].point < point) &&
-           !(report->items[i].point > point))
+    while (i < findings->count && same_row(findings, first, i) && !(findings->items[i].point < point) &&
+           !(findings->items[i].point > point))
         i++;
     return i;
 }
 
 /* Wide enough for the names above the numbers of this line. */
-static int curve_width(const rep_report *report, int64_t first, int64_t end)
+static int curve_width(const rep_findings *findings, int64_t first, int64_t end)
 {
     size_t width = CURVE_WIDTH;
 
     for (int64_t i = first; i < end; i++) {
-        size_t column = strlen(report->items[i].column);
-        size_t metric = strlen(report->items[i].metric);
+        size_t column = strlen(findings->items[i].column);
+        size_t metric = strlen(findings->items[i].metric);
         width = column > width ? column : width;
         width = metric > width ? metric : width;
     }
     return (int)width;
 }
 
-static void put_curve_header(const rep_report *report, int64_t first, int64_t end, rep_text *text)
+static void put_curve_header(const rep_findings *findings, int64_t first, int64_t end, rep_text *text)
 {
-    int width = curve_width(report, first, end);
+    int width = curve_width(findings, first, end);
 
-    put_row_title(report, report->items[first].row, text);
+    put_row_title(findings, findings->items[first].row, text);
     rep_text_printf(text, "  %10s", "");
     for (int64_t i = first; i < end; i++)
-        rep_text_printf(text, "  %*s", width, report->items[i].column);
-    rep_text_printf(text, "\n  %10s", report->over);
+        rep_text_printf(text, "  %*s", width, findings->items[i].column);
+    rep_text_printf(text, "\n  %10s", findings->over);
     for (int64_t i = first; i < end; i++)
-        rep_text_printf(text, "  %*s", width, report->items[i].metric);
+        rep_text_printf(text, "  %*s", width, findings->items[i].metric);
     rep_text_puts(text, "\n");
 }
 
-static void put_curves(const rep_report *report, rep_text *text)
+static void put_curves(const rep_findings *findings, rep_text *text)
 {
-    for (int64_t first = 0, end = 0; first < report->count; first = end) {
-        end = line_end(report, first);
-        int width = curve_width(report, first, end);
-        if (first == 0 || !same_row(report, first - 1, first))
-            put_curve_header(report, first, end, text);
-        rep_text_printf(text, "  %10g", report->items[first].point);
+    for (int64_t first = 0, end = 0; first < findings->count; first = end) {
+        end = line_end(findings, first);
+        int width = curve_width(findings, first, end);
+        if (first == 0 || !same_row(findings, first - 1, first))
+            put_curve_header(findings, first, end, text);
+        rep_text_printf(text, "  %10g", findings->items[first].point);
         for (int64_t i = first; i < end; i++)
-            put_value(text, report->items[i].mean, report->items[i].sd, width);
-        if (report->items[first].note)
-            rep_text_printf(text, "  %s", report->items[first].note);
+            put_value(text, findings->items[i].mean, findings->items[i].sd, width);
+        if (findings->items[first].note)
+            rep_text_printf(text, "  %s", findings->items[first].note);
         rep_text_puts(text, "\n");
     }
 }
 
-void rep_report_text(const rep_report *report, rep_text *text)
+void rep_findings_text(const rep_findings *findings, rep_text *text)
 {
-    const json_t *root = report->plan->root;
+    const json_t *root = findings->plan->root;
     size_t index;
     json_t *remark;
 
     rep_text_printf(text, "%s\n%s\n\n", rep_string(root, "title"), rep_string(root, "paper"));
-    if (report->over)
-        put_curves(report, text);
+    if (findings->over)
+        put_curves(findings, text);
     else
-        put_list(report, text);
+        put_list(findings, text);
     json_array_foreach(json_object_get(root, "remarks"), index, remark)
         rep_text_printf(text, "%s- %s\n", index == 0 ? "\n" : "", json_string_value(remark));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Write a published table or figure and our own numbers next to it, as text, JSON or CSV. */
-#ifndef REP_REPORT_H
-#define REP_REPORT_H
+#ifndef REP_FINDINGS_H
+#define REP_FINDINGS_H
 
 #include "reproduce/src/plan.h"
 
@@ -19,18 +19,18 @@ typedef struct rep_finding {
     json_t *points; /* features and classes of a scatter plot, or NULL */
 } rep_finding;
 
-typedef struct rep_report {
+typedef struct rep_findings {
     kfe_context *ctx;
     const rep_plan *plan;
     const char *over; /* the x-axis of a curve, not owned; NULL: not a curve */
     int64_t metric_count;
     rep_finding *items;
     int64_t count, capacity;
-} rep_report;
+} rep_findings;
 
 /* A new finding, with NaN for numbers. */
-kfe_status rep_report_add(rep_report *report, rep_finding **out);
-void rep_report_free(rep_report *report);
+kfe_status rep_findings_add(rep_findings *findings, rep_finding **out);
+void rep_findings_free(rep_findings *findings);
 
 /*
  * (ours − paper) / √(sd²/splits + paper_sd²/paper_count); the paper's term is skipped unless it is known.
@@ -39,8 +39,8 @@ void rep_report_free(rep_report *report);
 double rep_finding_difference(const rep_finding *finding);
 
 /* The caller frees the string with free(). */
-kfe_status rep_report_json(const rep_report *report, char **out);
+kfe_status rep_findings_json(const rep_findings *findings, char **out);
 /* A header and one line for each number. */
-void rep_report_csv(const rep_report *report, rep_text *out);
+void rep_findings_csv(const rep_findings *findings, rep_text *out);
 
 #endif
