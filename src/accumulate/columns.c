@@ -34,19 +34,19 @@ static kfe_status multiply(kfe_context *ctx, const kfe_model *map, const kfe_i_t
     kfe_status status = KFE_OK;
     const kfe_i_kernel *kernel = &map->kernels.items[0];
     const kfe_i_table *support = &map->views[kernel->view].support;
-    kfe_i_points landmarks = {0};
+    kfe_i_points supports = {0};
     kfe_i_points points = {0};
 
     KFE_TRY(kfe_i_table_new_dense(ctx, view->rows, map->dim, out));
-    KFE_TRY(kfe_i_points_prepare(ctx, kernel, support, NULL, &landmarks));
-    KFE_TRY(kfe_i_points_prepare(ctx, kernel, view, &landmarks, &points));
+    KFE_TRY(kfe_i_points_prepare(ctx, kernel, support, NULL, &supports));
+    KFE_TRY(kfe_i_points_prepare(ctx, kernel, view, &supports, &points));
     KFE_TRY(kfe_i_cross_block(ctx, kernel, (kfe_i_range){&points, 0, view->rows},
-                              (kfe_i_range){&landmarks, 0, support->rows}, out->values, out->stride));
+                              (kfe_i_range){&supports, 0, support->rows}, out->values, out->stride));
     cblas_dtrmm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, (blasint)view->rows,
                 (blasint)map->dim, kernel->common.weight, map->coefficients, (blasint)map->dim, out->values,
                 (blasint)out->stride);
 cleanup:
-    kfe_i_points_free(&landmarks);
+    kfe_i_points_free(&supports);
     kfe_i_points_free(&points);
     return status;
 }

@@ -149,7 +149,7 @@ cleanup:
     return status;
 }
 
-/* ---- metrics ---- */
+/* ---- learned distances ---- */
 
 /* Columns that the kernels of a view see: those of its learned distance, if it has one. */
 static int64_t mapped_cols(const kfe_model *model, int view)

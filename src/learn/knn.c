@@ -73,7 +73,7 @@ static int compare_placed(const void *a, const void *b)
 }
 
 /* The place of each class among the classes by size. */
-static kfe_status rank_classes(kfe_context *ctx, const kfe_i_target *target, int64_t **out)
+static kfe_status order_classes(kfe_context *ctx, const kfe_i_target *target, int64_t **out)
 {
     kfe_status status = KFE_OK;
     int64_t count = target->task == KFE_TASK_CLASSES ? target->class_count : 0;
@@ -96,20 +96,20 @@ static kfe_status place_rows(kfe_context *ctx, const kfe_i_target *target, place
 {
     kfe_status status = KFE_OK;
     kfe_i_distinct distinct = {0};
-    int64_t *ranks = NULL;
+    int64_t *places = NULL;
 
-    KFE_TRY(rank_classes(ctx, target, &ranks));
+    KFE_TRY(order_classes(ctx, target, &places));
     if (target->keys)
         KFE_TRY(kfe_i_distinct_make(ctx, target->rows, target->keys, KFE_STREAM_LOO, &distinct));
     for (int64_t i = 0; i < target->rows; i++) {
-        double answer = target->task == KFE_TASK_CLASSES ? (double)ranks[target->codes[i]]
+        double answer = target->task == KFE_TASK_CLASSES ? (double)places[target->codes[i]]
                                                          : target->values[i * target->cols];
         order[i] = (placed){target->keys ? distinct.of[i] : i, i, answer};
     }
     qsort(order, (size_t)target->rows, sizeof *order, compare_placed);
 cleanup:
     kfe_i_distinct_free(&distinct);
-    kfe_i_free(ctx, ranks);
+    kfe_i_free(ctx, places);
     return status;
 }
 

@@ -79,7 +79,7 @@ kfe_status kfe_i_tuning_text(const kfe_result *result, kfe_i_text *text)
     const kfe_table *facts = kfe_result_table(result, 0);
     const kfe_table *ranking = kfe_result_find(result, "ranking");
 
-    kfe_i_text_printf(text, "rank  %-*s%18s%8s%7s%9s   %s\n", name_width(ranking), "candidate",
+    kfe_i_text_printf(text, "place %-*s%18s%8s%7s%9s   %s\n", name_width(ranking), "candidate",
                       kfe_i_result_shown(facts, "metric", 0), "p", "folds", "seconds", "best setting");
     for (int64_t i = 0; i < ranking->rows; i++)
         add_row(ranking, i, text);

@@ -7,7 +7,7 @@
 #include "core/memory.h"
 #include "data/format/format.h"
 
-enum { ROWS_BETWEEN_CHECKPOINTS = 4096 };
+enum { ROWS_BETWEEN_POLLS = 4096 };
 
 /* ".csv, .tsv, … or .fasta", the extensions that can be written. */
 static kfe_status refuse_extension(kfe_context *ctx, const char *path)
@@ -58,7 +58,7 @@ kfe_status kfe_i_written_row(const kfe_i_written *what, kfe_i_sink *sink, int64_
 {
     kfe_status status = kfe_i_sink_flush(sink);
 
-    if (status == KFE_OK && i % ROWS_BETWEEN_CHECKPOINTS == 0)
+    if (status == KFE_OK && i % ROWS_BETWEEN_POLLS == 0)
         status = kfe_i_progress(what->ctx, what->stage, i, what->table.rows);
     return status;
 }
