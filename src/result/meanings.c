@@ -54,6 +54,7 @@ static const meaning meanings[] = {
     {"is_best", "", "the setting is the best one"},
     {"parameters", "", "the parameters that are used, in one line"},
     {"rmsecv", "", "root mean square error over all held-out predictions of the splits asked for"},
+    {"rmsecv_error", "", "standard error of RMSECV"},
     {"q2", "", "1 - RMSECV^2 / variance of the held-out targets"},
     {"bias", "", "mean of prediction minus target over the held-out predictions"},
     {"sep", "", "standard error of prediction: standard deviation of the residuals about the bias"},

@@ -103,6 +103,19 @@ void kfe_i_cells_clear_residuals(kfe_i_cells *cells, int64_t split, int64_t sett
     fill_nan(width, cells->residuals + (split * cells->settings + setting) * width);
 }
 
+void kfe_i_cells_copy(const kfe_i_cells *from, int64_t source, kfe_i_cells *to, int64_t target)
+{
+    size_t values = (size_t)to->metrics * sizeof *to->values;
+    int64_t sums = 2 * to->targets;
+
+    memcpy(to->values + target * to->metrics, from->values + source * to->metrics, values);
+    memcpy(to->variances + target * to->metrics, from->variances + source * to->metrics, values);
+    memcpy(to->residuals + target * sums, from->residuals + source * sums,
+           (size_t)sums * sizeof *to->residuals);
+    to->support_vectors[target] = from->support_vectors[source];
+    to->seconds[target] = from->seconds[source];
+}
+
 const char *kfe_i_cells_reason(const kfe_i_cells *cells, int64_t split, int64_t setting)
 {
     int32_t failure = cells->failure_of[split * cells->settings + setting];

@@ -44,6 +44,8 @@ kfe_status kfe_i_cells_fail(kfe_i_cells *cells, int64_t split, int64_t setting, 
                             const char *reason);
 /* Forgets the residuals of a cell. */
 void kfe_i_cells_clear_residuals(kfe_i_cells *cells, int64_t split, int64_t setting);
+/* Copies the numbers of a cell into one of another table of the same metrics and targets; cells are counted by split and setting. */
+void kfe_i_cells_copy(const kfe_i_cells *from, int64_t source, kfe_i_cells *to, int64_t target);
 /* Why a cell failed; NULL: it did not. */
 const char *kfe_i_cells_reason(const kfe_i_cells *cells, int64_t split, int64_t setting);
 

@@ -51,13 +51,7 @@ static kfe_status copy_cell(kfe_i_cells *cells, int64_t split, int64_t from, int
     int64_t source = split * cells->settings + from;
     int64_t target = split * cells->settings + to;
 
-    memcpy(cells->values + target * cells->metrics, cells->values + source * cells->metrics,
-           (size_t)cells->metrics * sizeof *cells->values);
-    memcpy(cells->variances + target * cells->metrics, cells->variances + source * cells->metrics,
-           (size_t)cells->metrics * sizeof *cells->variances);
-    memcpy(cells->residuals + target * 2 * cells->targets, cells->residuals + source * 2 * cells->targets,
-           (size_t)(2 * cells->targets) * sizeof *cells->residuals);
-    cells->support_vectors[target] = cells->support_vectors[source];
+    kfe_i_cells_copy(cells, source, cells, target);
     cells->seconds[target] = 0;
     if (cells->failure_of[source] < 0)
         return KFE_OK;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Errors over all held-out predictions of an assessment, in its result and in its text. Called by scores.c. */
+/* Errors over all held-out predictions of an assessment, in its result and in its text. Called by scores.c and tune_result.c. */
 #include <math.h>
 
 #include "text/read.h"
 #include "text/scores.h"
 
-static void put_errors(kfe_i_result_table *table, const char *group, const kfe_i_pooled *pooled)
+void kfe_i_put_pooled_errors(kfe_i_result_table *table, const char *group, const kfe_i_pooled *pooled)
 {
     kfe_i_put_real(table, group, "predictions", pooled->predictions);
     kfe_i_put_real(table, group, "rmsecv", pooled->rmse);
+    kfe_i_put_real(table, group, "rmsecv_error", pooled->rmse_error);
     kfe_i_put_real(table, group, "q2", pooled->r2);
     kfe_i_put_real(table, group, "bias", pooled->bias);
     kfe_i_put_real(table, group, "sep", pooled->sep);
@@ -21,7 +22,7 @@ void kfe_i_add_pooled(kfe_i_result_table *table, const kfe_i_assessment *a)
 
     if (targets == 0)
         return;
-    put_errors(table, "pooled", &all);
+    kfe_i_put_pooled_errors(table, "pooled", &all);
     if (targets == 1)
         return;
     kfe_i_result_table *rows = kfe_i_result_add(table, NULL, "targets", 0);
@@ -29,24 +30,29 @@ void kfe_i_add_pooled(kfe_i_result_table *table, const kfe_i_assessment *a)
         kfe_i_pooled one = kfe_i_assessment_pooled(a, j);
         kfe_i_result_row(rows);
         kfe_i_put_count(rows, NULL, "target", j + 1);
-        put_errors(rows, NULL, &one);
+        kfe_i_put_pooled_errors(rows, NULL, &one);
     }
 }
 
-void kfe_i_put_pooled(kfe_i_text *text, const kfe_table *table, int64_t row)
+static double error_at(const kfe_table *table, const char *group, const char *name, int64_t row)
+{
+    char path[64];
+
+    kfe_i_snprintf(path, sizeof path, "%s/%s", group, name);
+    return kfe_i_result_at(table, path, row);
+}
+
+void kfe_i_put_pooled(kfe_i_text *text, const char *group, const kfe_table *table, int64_t row)
 {
     const char *const names[] = {"q2", "bias", "sep"};
     const char *const shown[] = {"Q2", "bias", "SEP"};
-    double rmsecv = kfe_i_result_at(table, "pooled/rmsecv", row);
+    double rmsecv = error_at(table, group, "rmsecv", row);
 
     if (isnan(rmsecv))
         return;
     kfe_i_text_printf(text, "over all %.15g held-out predictions: RMSECV %.4g",
-                      kfe_i_result_at(table, "pooled/predictions", row), rmsecv);
-    for (int k = 0; k < 3; k++) {
-        char path[32];
-        kfe_i_snprintf(path, sizeof path, "pooled/%s", names[k]);
-        kfe_i_text_printf(text, ", %s %.4g", shown[k], kfe_i_result_at(table, path, row));
-    }
+                      error_at(table, group, "predictions", row), rmsecv);
+    for (int k = 0; k < 3; k++)
+        kfe_i_text_printf(text, ", %s %.4g", shown[k], error_at(table, group, names[k], row));
     kfe_i_text_puts(text, "\n");
 }

@@ -220,12 +220,8 @@ static void put_setting(kfe_i_result_table *settings, const kfe_i_assessment *a,
     kfe_i_add_setting(settings, "setting", &a->grid, c);
     for (int64_t m = 0; m < a->metric_count; m++)
         kfe_i_add_estimate(settings, "metrics", a->metrics[m]->name, tuned(a, c, m));
-    if (a->pooled) {
-        kfe_i_put_real(settings, NULL, "rmsecv", a->pooled[c].rmse);
-        kfe_i_put_real(settings, NULL, "q2", a->pooled[c].r2);
-        kfe_i_put_real(settings, NULL, "bias", a->pooled[c].bias);
-        kfe_i_put_real(settings, NULL, "sep", a->pooled[c].sep);
-    }
+    if (a->pooled)
+        kfe_i_put_pooled_errors(settings, NULL, &a->pooled[c]);
     kfe_i_put_real(settings, NULL, "seconds", setting_seconds(a, c));
     put_parameters(settings, a, c);
     kfe_i_put_flag(settings, NULL, "is_best", c == a->best);
@@ -572,7 +568,7 @@ kfe_status kfe_i_assessment_text(const kfe_result *result, kfe_i_text *text)
     } else {
         add_splits(text, &a, is_nested);
         add_means(text, &a);
-        kfe_i_put_pooled(text, a.table, a.row);
+        kfe_i_put_pooled(text, "pooled", a.table, a.row);
     }
     if (is_tuned) {
         add_failures(text, &a, tuning_splits);

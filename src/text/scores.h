@@ -47,8 +47,10 @@ void kfe_i_put_permutations(kfe_i_text *text, const char *label, const kfe_resul
 void kfe_i_put_chosen(kfe_i_text *text, const kfe_result *result, const kfe_table *table, int64_t row);
 /* Adds the group "pooled": errors over all held-out predictions, and the table "targets" if there are several; nothing for classes. */
 void kfe_i_add_pooled(kfe_i_result_table *table, const kfe_i_assessment *a);
-/* Appends the line of these errors; nothing for classes. */
-void kfe_i_put_pooled(kfe_i_text *text, const kfe_table *table, int64_t row);
+/* Puts errors over held-out predictions into the newest row. */
+void kfe_i_put_pooled_errors(kfe_i_result_table *table, const char *group, const kfe_i_pooled *pooled);
+/* Appends the line of these errors, which stand in `group`; nothing for classes. */
+void kfe_i_put_pooled(kfe_i_text *text, const char *group, const kfe_table *table, int64_t row);
 /* Appends the method with the parameters that are not at their defaults, as "koc:clusters-per-class=2". */
 void kfe_i_spec_label(const kfe_spec *spec, kfe_i_text *out);
 /* The same with kernels, learner and options of the fit: "koc rbf:gamma=1 svm:C=10 scale=standard". */

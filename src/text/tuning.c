@@ -72,6 +72,7 @@ static void add_honest(const kfe_result *result, kfe_i_text *text)
             kfe_i_text_printf(text, " on %lld outer folds, which took no part in choosing\n",
                               (long long)splits->rows);
     }
+    kfe_i_put_pooled(text, "honest/pooled", kfe_result_table(result, 0), 0);
 }
 
 kfe_status kfe_i_tuning_text(const kfe_result *result, kfe_i_text *text)

@@ -145,8 +145,13 @@ static kfe_status make_outer(kfe_i_tune *tune, const tune_settings *settings)
     tune->searchers = tune->held_out ? 1 : 1 + tune->outer.count;
     KFE_ALLOC_ZERO(tune->ctx, tune->winners, tune->searchers);
     KFE_ALLOC_ZERO(tune->ctx, tune->fold_begin, tune->searchers + 1);
-    KFE_ALLOC(tune->ctx, tune->honest, tune->outer.count * tune->metric_count);
-    KFE_ALLOC(tune->ctx, tune->honest_variances, tune->outer.count * tune->metric_count);
+    const kfe_i_target *target = &tune->data->target;
+    const kfe_i_cells shape = {.splits = tune->outer.count,
+                               .settings = 1,
+                               .metrics = tune->metric_count,
+                               .targets = target->task == KFE_TASK_REAL ? target->cols : 0};
+    KFE_TRY(kfe_i_cells_make(tune->ctx, &shape, &tune->honest));
+    KFE_TRY(kfe_i_held_out_make(tune->ctx, target, &tune->outer, &tune->held_out_truth));
     KFE_TRY(kfe_i_extent_of(tune->ctx, &tune->outer, &tune->extent));
 cleanup:
     return status;
@@ -178,8 +183,10 @@ static void tune_free(kfe_i_tune *tune)
     kfe_i_free(tune->ctx, tune->entries);
     kfe_i_free(tune->ctx, tune->winners);
     kfe_i_free(tune->ctx, tune->fold_begin);
-    kfe_i_free(tune->ctx, tune->honest);
-    kfe_i_free(tune->ctx, tune->honest_variances);
+    kfe_i_free(tune->ctx, tune->owner_of);
+    kfe_i_cells_free(&tune->honest);
+    kfe_i_held_out_free(&tune->held_out_truth);
+    kfe_i_held_out_free(&tune->truth);
     kfe_i_splits_free(&tune->outer);
 }
 
@@ -205,11 +212,7 @@ static kfe_status measure_winner(kfe_i_tune *tune, int64_t split)
     wanted[winner->setting] = 1;
     sweep.wanted = wanted;
     KFE_TRY(kfe_i_sweep_run(tune->ctx, &sweep, &cells));
-    size_t size = (size_t)tune->metric_count * sizeof *tune->honest;
-    memcpy(tune->honest + split * tune->metric_count, cells.values + winner->setting * tune->metric_count,
-           size);
-    memcpy(tune->honest_variances + split * tune->metric_count,
-           cells.variances + winner->setting * tune->metric_count, size);
+    kfe_i_cells_copy(&cells, winner->setting, &tune->honest, split);
     tune->fits++;
 cleanup:
     kfe_i_cells_free(&cells);

@@ -59,6 +59,7 @@ typedef struct kfe_i_entry {
     kfe_i_grid grid;
     double *values;       /* settings × searchers × folds of the first metric; NaN: not measured */
     double *variances;    /* the same of what one row contributes, see kfe_i_metric_measure */
+    double *residuals;    /* inner folds × settings × targets × 2, as in cells.h; NULL: classes */
     unsigned char *alive; /* settings × searchers: still in the race */
     double seconds;
     int64_t fits;
@@ -84,13 +85,15 @@ typedef struct kfe_i_tune {
     int64_t searchers;
     /* searchers + 1: where the inner folds of each searcher begin among all inner folds; each has at most KFE_TUNE_FOLDS. */
     int64_t *fold_begin;
+    int64_t *owner_of;    /* inner folds: their searchers */
+    kfe_i_held_out truth; /* of the inner folds */
     kfe_i_entry *entries;
     int64_t entry_count, entry_capacity;
-    kfe_i_winner *winners;    /* one per searcher; the first is that of the model */
-    double *honest;           /* outer splits × metrics */
-    double *honest_variances; /* the same of what one row contributes */
-    int64_t trials;           /* settings at most; 0: no limit */
-    double began, seconds;    /* of the budget; 0: no limit */
+    kfe_i_winner *winners;         /* one per searcher; the first is that of the model */
+    kfe_i_cells honest;            /* the winners on the outer splits: one setting */
+    kfe_i_held_out held_out_truth; /* of the outer splits */
+    int64_t trials;                /* settings at most; 0: no limit */
+    double began, seconds;         /* of the budget; 0: no limit */
     int out_of_time;
     int64_t fits;
 } kfe_i_tune;
@@ -106,9 +109,12 @@ void kfe_i_entry_free(kfe_context *ctx, kfe_i_entry *entry);
 
 /* The race of all entries: fills the winners. */
 kfe_status kfe_i_tune_search(kfe_i_tune *tune);
-/* Mean over the folds that were measured, and how many these were. */
+/* Mean over the folds that were measured, of rmse and r2 the value over all their rows, and how many folds these were. */
 double kfe_i_entry_mean(const kfe_i_tune *tune, const kfe_i_entry *entry, int64_t setting, int64_t searcher,
                         int64_t *folds);
+/* Errors over the test rows of these folds. NaN: classes, or none was measured. */
+kfe_i_pooled kfe_i_entry_pooled(const kfe_i_tune *tune, const kfe_i_entry *entry, int64_t setting,
+                                int64_t searcher, const kfe_i_extent *extent);
 /* Where a value lies among all that were tried for the candidate: -1 lowest, 1 highest, 0 inside. */
 int kfe_i_tune_edge(const kfe_i_tune *tune, int64_t entry, int64_t setting, int64_t axis);
 /* How many inner folds a searcher has. */

@@ -407,6 +407,7 @@ void kfe_i_entry_free(kfe_context *ctx, kfe_i_entry *entry)
     kfe_i_grid_free(&entry->grid);
     kfe_i_free(ctx, entry->values);
     kfe_i_free(ctx, entry->variances);
+    kfe_i_free(ctx, entry->residuals);
     kfe_i_free(ctx, entry->alive);
     kfe_i_free(ctx, entry->reason);
     memset(entry, 0, sizeof *entry);
@@ -426,6 +427,11 @@ static kfe_status fill_entry(kfe_i_tune *tune, kfe_i_entry *entry)
     KFE_ALLOC_ZERO(tune->ctx, entry->alive, count);
     for (int64_t i = 0; i < count * KFE_TUNE_FOLDS; i++)
         entry->values[i] = entry->variances[i] = NAN;
+    int64_t sums = count * KFE_TUNE_FOLDS * tune->honest.targets * 2;
+    if (sums > 0)
+        KFE_ALLOC(tune->ctx, entry->residuals, sums);
+    for (int64_t i = 0; i < sums; i++)
+        entry->residuals[i] = NAN;
     memset(entry->alive, 1, (size_t)count);
 cleanup:
     kfe_spec_free(spec);

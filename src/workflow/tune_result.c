@@ -46,8 +46,11 @@ static kfe_i_estimate fold_estimate(const kfe_i_tune *tune, int64_t entry, int64
         .count = folds, .test_share = 1 / ((double)folds - 1), .rows = (double)kfe_i_split_count(&searched)};
     int64_t begin = setting * tune->searchers * KFE_TUNE_FOLDS;
 
-    return kfe_i_estimate_over(&extent, tune->entries[entry].values + begin,
-                               tune->entries[entry].variances + begin, 1);
+    kfe_i_estimate estimate = kfe_i_estimate_over(&extent, tune->entries[entry].values + begin,
+                                                  tune->entries[entry].variances + begin, 1);
+    kfe_i_pooled pooled = kfe_i_entry_pooled(tune, &tune->entries[entry], setting, 0, &extent);
+    kfe_i_estimate_pool(tune->metrics[0], &pooled, &estimate);
+    return estimate;
 }
 
 /* Takes the better of two settings: the one on more folds, and of these the one with the better mean. */
@@ -184,18 +187,26 @@ static void put_honest_split(kfe_i_result_table *table, const kfe_i_tune *tune, 
     put_names(table, NULL, entry->candidate);
     kfe_i_add_setting(table, "setting", &entry->grid, winner->setting);
     for (int64_t m = 0; m < tune->metric_count; m++) {
-        kfe_i_put_real(table, "metrics", tune->metrics[m]->name, tune->honest[s * tune->metric_count + m]);
+        kfe_i_put_real(table, "metrics", tune->metrics[m]->name,
+                       tune->honest.values[s * tune->metric_count + m]);
         kfe_i_put_about(table, tune->metrics[m]->summary);
     }
 }
 
 static void put_honest(kfe_i_result_table *facts, const kfe_i_tune *tune)
 {
+    kfe_i_pooled pooled =
+        kfe_i_pool(&tune->held_out_truth, &tune->honest, (kfe_i_pick){.setting = 0}, &tune->extent, -1);
+
     kfe_i_put_text(facts, "honest", "measured_on", tune->held_out ? "held-out" : "folds");
-    for (int64_t m = 0; m < tune->metric_count; m++)
-        kfe_i_add_estimate(facts, "honest/metrics", tune->metrics[m]->name,
-                           kfe_i_estimate_over(&tune->extent, tune->honest + m, tune->honest_variances + m,
-                                               tune->metric_count));
+    for (int64_t m = 0; m < tune->metric_count; m++) {
+        kfe_i_estimate estimate = kfe_i_estimate_over(&tune->extent, tune->honest.values + m,
+                                                      tune->honest.variances + m, tune->metric_count);
+        kfe_i_estimate_pool(tune->metrics[m], &pooled, &estimate);
+        kfe_i_add_estimate(facts, "honest/metrics", tune->metrics[m]->name, estimate);
+    }
+    if (tune->held_out_truth.cols > 0)
+        kfe_i_put_pooled_errors(facts, "honest/pooled", &pooled);
     kfe_i_result_table *splits = kfe_i_result_add(facts, "honest", "splits", 0);
     for (int64_t s = 0; s < tune->outer.count; s++)
         put_honest_split(splits, tune, s);

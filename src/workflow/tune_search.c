@@ -110,8 +110,10 @@ static kfe_status make_inner(kfe_i_tune *tune, int rung, kfe_i_splits *out)
     kfe_i_splits part = {0};
     int64_t *left = NULL;
     kfe_i_rng rng;
+    kfe_i_rng test_rng; /* of its own, so that the test parts are the same in every rung */
 
     kfe_i_rng_init(&rng, tune->ctx->seed, KFE_STREAM_SPLITS + 77);
+    kfe_i_rng_init(&test_rng, tune->ctx->seed, KFE_STREAM_SPLITS + 78);
     *out = (kfe_i_splits){.ctx = tune->ctx};
     KFE_GROW(tune->ctx, out->items, out->capacity, tune->searchers * KFE_TUNE_FOLDS);
     KFE_ALLOC(tune->ctx, left, tune->data->target.class_count + 1);
@@ -125,11 +127,25 @@ static kfe_status make_inner(kfe_i_tune *tune, int rung, kfe_i_splits *out)
     for (int64_t i = 0; i < out->count; i++) {
         cap_training(&tune->data->target, &rng, out->items[i].train, &out->items[i].train_count,
                      most_rows(rung, out->items[i].train_count), left);
-        cap_rows(&rng, out->items[i].test, &out->items[i].test_count, MOST_TEST_ROWS);
+        cap_rows(&test_rng, out->items[i].test, &out->items[i].test_count, MOST_TEST_ROWS);
     }
 cleanup:
     kfe_i_splits_free(&part);
     kfe_i_free(tune->ctx, left);
+    return status;
+}
+
+/* What the pooled errors of all rungs need of the inner folds. */
+static kfe_status keep_truth(kfe_i_tune *tune, const kfe_i_splits *inner)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC(tune->ctx, tune->owner_of, inner->count);
+    for (int64_t o = 0; o < tune->searchers; o++)
+        for (int64_t i = tune->fold_begin[o]; i < tune->fold_begin[o + 1]; i++)
+            tune->owner_of[i] = o;
+    KFE_TRY(kfe_i_held_out_make(tune->ctx, &tune->data->target, inner, &tune->truth));
+cleanup:
     return status;
 }
 
@@ -186,6 +202,15 @@ static int64_t mark_wanted(const kfe_i_tune *tune, const kfe_i_entry *entry, int
     return count;
 }
 
+static void keep_residuals(kfe_i_entry *entry, int64_t cell, const kfe_i_cells *cells)
+{
+    int64_t sums = 2 * cells->targets;
+
+    if (entry->residuals)
+        memcpy(entry->residuals + cell * sums, cells->residuals + cell * sums,
+               (size_t)sums * sizeof *entry->residuals);
+}
+
 static void keep_values(kfe_i_tune *tune, kfe_i_entry *entry, int first, int end, const kfe_i_cells *cells)
 {
     for (int64_t o = 0; o < tune->searchers; o++)
@@ -197,6 +222,7 @@ static void keep_values(kfe_i_tune *tune, kfe_i_entry *entry, int first, int end
                     continue;
                 values_of(tune, entry, c, o)[f] = cells->values[cell];
                 entry->variances[(c * tune->searchers + o) * KFE_TUNE_FOLDS + f] = cells->variances[cell];
+                keep_residuals(entry, cell, cells);
                 if (isnan(cells->values[cell])) /* failed */
                     *alive = 0;
                 if (!isnan(cells->seconds[cell]))
@@ -279,7 +305,23 @@ double kfe_i_entry_mean(const kfe_i_tune *tune, const kfe_i_entry *entry, int64_
     for (int f = 0; f < KFE_TUNE_FOLDS; f++)
         *folds += !isnan(values[f]);
     kfe_i_mean_sd(KFE_TUNE_FOLDS, values, 1, &mean, &sd);
-    return mean;
+    kfe_i_estimate estimate = {mean, NAN, NAN};
+    if (tune->metrics[0]->pooled != KFE_POOLED_NOT) {
+        kfe_i_pooled pooled = kfe_i_entry_pooled(tune, entry, setting, searcher, NULL);
+        kfe_i_estimate_pool(tune->metrics[0], &pooled, &estimate);
+    }
+    return estimate.mean;
+}
+
+kfe_i_pooled kfe_i_entry_pooled(const kfe_i_tune *tune, const kfe_i_entry *entry, int64_t setting,
+                                int64_t searcher, const kfe_i_extent *extent)
+{
+    const kfe_i_cells cells = {
+        .settings = entry->grid.count, .targets = tune->truth.cols, .residuals = entry->residuals};
+
+    return kfe_i_pool(&tune->truth, &cells,
+                      (kfe_i_pick){.setting = setting, .owner_of = tune->owner_of, .owner = searcher}, extent,
+                      -1);
 }
 
 typedef struct runner {
@@ -537,6 +579,8 @@ static kfe_status run_rung(kfe_i_tune *tune, int rung)
     kfe_i_splits inner = {0};
 
     KFE_TRY(make_inner(tune, rung, &inner));
+    if (rung == 0)
+        KFE_TRY(keep_truth(tune, &inner));
     KFE_TRY(sweep_entries(tune, 0, &inner, rung_end[rung], rung_end[rung + 1], rung_share[rung]));
     if (rung == KFE_TUNE_RUNGS - 1) /* the first rung had half of the rows */
         KFE_TRY(sweep_entries(tune, 0, &inner, 0, rung_end[1], rung_share[rung]));

@@ -327,6 +327,46 @@ static void test_several_targets(void **state)
     free(x);
 }
 
+/* rmse and r2 are those of all held-out rows at once: with unequal folds neither is the mean over the folds. */
+static void test_errors_are_pooled_over_rows(void **state)
+{
+    enum { MANY = 61 };
+    kfe_context *ctx = *state;
+    double *x = support_normals(15, MANY * 2);
+    double y[MANY];
+    double mean = 0;
+    double spread = 0;
+    double squares = 0;
+    double average = 0;
+
+    for (int i = 0; i < MANY; i++) {
+        y[i] = x[2 * i] + 0.3 * x[2 * i + 1] * x[2 * i + 1];
+        mean += y[i] / MANY;
+    }
+    for (int i = 0; i < MANY; i++)
+        spread += (y[i] - mean) * (y[i] - mean);
+    kfe_data *data = support_dense(ctx, MANY, 2, x, NULL);
+    assert_ok(ctx, kfe_data_set_targets(ctx, data, 1, y));
+    json_t *json = tune(ctx, data, "time=none,trials=20,folds=7,metrics=rmse;r2", NULL);
+    const json_t *splits = json_object_get(json_object_get(json, "honest"), "splits");
+    assert_int_equal(json_array_size(splits), 7);
+    for (size_t i = 0; i < 7; i++) {
+        const json_t *one = json_array_get(splits, i);
+        double rmse = number(json_object_get(one, "metrics"), "rmse");
+        squares += number(one, "test_rows") * rmse * rmse;
+        average += rmse / 7;
+    }
+    const json_t *pooled = json_object_get(json_object_get(json, "honest"), "pooled");
+    assert_below(fabs(honest_mean(json, "rmse") - sqrt(squares / MANY)), 1e-12);
+    assert_true(fabs(average - sqrt(squares / MANY)) > 1e-6);
+    assert_below(fabs(honest_mean(json, "r2") - (1 - squares / spread)), 1e-12);
+    assert_below(fabs(number(pooled, "rmsecv") - sqrt(squares / MANY)), 1e-12);
+    assert_int_equal((int)number(pooled, "predictions"), MANY);
+    json_decref(json);
+    kfe_data_free(data);
+    free(x);
+}
+
 static void test_given_kernels_are_recognised(void **state)
 {
     kfe_context *ctx = *state;
@@ -574,6 +614,7 @@ int main(void)
         with_context(test_candidates_that_tie_stay),
         with_context(test_wide_data_is_also_standardised),
         with_context(test_several_targets),
+        with_context(test_errors_are_pooled_over_rows),
         with_context(test_given_kernels_are_recognised),
         with_context(test_budgets),
         with_context(test_most_settings_leave_the_race_early),
