@@ -373,6 +373,13 @@ class Extractor(Explaining, Partial, ClassNamePrefixFeaturesOutMixin, Transforme
         return found[0] if len(found) == 1 else dict(zip(self.view_columns_, found))
 
     @property
+    def scaling_(self) -> Any:
+        """How the columns were scaled and, of ``scale="auto"``, why; with several views, a dict."""
+        check_is_fitted(self)
+        found = {view["name"]: view["scaling"] for view in self._model.describe()["views"]}
+        return next(iter(found.values())) if len(found) == 1 else found
+
+    @property
     def scale_mean_(self) -> Any:
         """The number that scaling subtracts from each column (with ``scale="standard"`` its mean); with several views, a
         dict."""

@@ -213,6 +213,8 @@ def _attributes(entry: Entry, kind: str) -> list[str]:
                    "All that the fit recorded. Each record is also an attribute of its name with an underscore: "
                    "``eigenvalues_``, ``objective_``; but ``alignment`` is ``alignment_path_`` and ``weights`` is "
                    "``kernel_weights_``.")
+    lines += _item("scaling_", "str",
+                   "How the columns were scaled and, of ``scale=\"auto\"``, why; with several views, a dict.")
     lines += _item("scale_mean_, scale_sd_", "ndarray of shape (n_features_in_,)",
                    "What scaling subtracts from each column and divides it by: mean and standard deviation with "
                    "``scale=\"standard\"``, zeros and ones where columns are not scaled; with several views, dicts.")

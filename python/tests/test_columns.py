@@ -123,7 +123,12 @@ def test_scaling_is_told(iris, flowers):
     np.testing.assert_allclose(np.abs(kfe.KFD(scale="none").fit_transform(scaled, iris[1])), np.abs(model.transform(iris[0])), rtol=1e-6)
     plain = kfe.KFD(scale="none").fit(*iris)
     assert (plain.scale_mean_ == 0).all() and (plain.scale_sd_ == 1).all()
+    assert plain.scaling_ == "none" and model.scaling_ == "standard"
+    told = kfe.KFD().fit(iris[0] * [1, 1, 1, 1000], iris[1]).scaling_
+    factor = np.ptp(iris[0], axis=0)[3] * 1000 / np.ptp(iris[0], axis=0)[:3].min()
+    assert told == f"standard (auto: the ranges of the columns differ by a factor of {factor:.3g})"
     several = kfe.KPLS(scale="standard").fit(flowers, iris[1])
+    assert several.scaling_ == {"petal": "standard", "sepal": "standard"}
     np.testing.assert_allclose(several.scale_mean_["petal"], theirs.mean_[2:], rtol=1e-12)
 
 

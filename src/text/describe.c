@@ -52,14 +52,16 @@ static void add_encoding(kfe_i_text *text, const kfe_i_encoding *encoding)
     }
 }
 
-/* What scale=auto saw in a view, and why it decided so; nothing if the user chose the scaling. */
-static void add_reason(kfe_i_text *text, const kfe_model *model, int view)
+void kfe_i_put_scaling(const kfe_model *model, int view, kfe_i_text *text)
 {
     int64_t count = 0;
     const double *ratios = kfe_model_record(model, KFE_RECORD_SCALE_RATIO, &count);
     double ratio = ratios && view < count ? ratios[view] : 0;
     int is_left = model->views[view].scaler.kind == KFE_SCALE_NONE;
+    char scale[32];
 
+    scale_name(&model->views[view], scale, sizeof scale);
+    kfe_i_text_puts(text, scale);
     if (ratio <= 1) /* not asked, or fewer than two columns vary */
         return;
     kfe_i_text_printf(text, " (auto: the ranges of the columns differ by a factor of %.3g", ratio);
@@ -74,8 +76,7 @@ static void add_views(kfe_i_text *text, const kfe_model *model)
 {
     for (int v = 0; v < model->view_count; v++) {
         const kfe_i_model_view *view = &model->views[v];
-        char scale[32];
-        scale_name(view, scale, sizeof scale);
+        char filled[32];
         kfe_i_text_puts(text, "view        ");
         kfe_i_text_add_shown(text, view->name);
         if (view->strings)
@@ -90,12 +91,12 @@ static void add_views(kfe_i_text *text, const kfe_model *model)
             kfe_i_text_puts(text, ", ");
         }
         if (!view->strings) {
-            kfe_i_text_printf(text, "scaling %s", scale);
-            add_reason(text, model, v);
+            kfe_i_text_puts(text, "scaling ");
+            kfe_i_put_scaling(model, v, text);
         }
         if (view->scaler.fill) {
-            kfe_i_word_at(KFE_FILL_WORDS, view->scaler.fill_kind, scale, sizeof scale);
-            kfe_i_text_printf(text, ", missing values filled with the %s", scale);
+            kfe_i_word_at(KFE_FILL_WORDS, view->scaler.fill_kind, filled, sizeof filled);
+            kfe_i_text_printf(text, ", missing values filled with the %s", filled);
         }
         if (view->scaler.map.values && view->scaler.map.diagonal)
             kfe_i_text_puts(text, ", a weight per column");
@@ -287,6 +288,20 @@ static void write_steps(kfe_i_json *json, const kfe_i_chain *chain)
     kfe_i_json_end(json);
 }
 
+/* The scaling in words, with the reason of scale=auto. */
+static void write_scaling(kfe_i_json *json, const kfe_model *model, int view)
+{
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, json->text.ctx);
+    kfe_i_put_scaling(model, view, &text);
+    if (text.status == KFE_OK)
+        kfe_i_json_text(json, "scaling", text.bytes);
+    else
+        json->text.status = text.status;
+    kfe_i_text_free(&text);
+}
+
 static void write_views(kfe_i_json *json, const kfe_model *model)
 {
     kfe_i_json_array(json, "views");
@@ -299,6 +314,7 @@ static void write_views(kfe_i_json *json, const kfe_model *model)
         kfe_i_json_integer(json, "columns", view->cols);
         write_steps(json, &view->scaler.chain);
         kfe_i_json_text(json, "scale", scale);
+        write_scaling(json, model, v);
         kfe_i_word_at(KFE_FILL_WORDS, view->scaler.fill_kind, scale, sizeof scale);
         kfe_i_json_text(json, "missing", view->scaler.fill ? scale : "error");
         kfe_i_json_text(json, "support", support_kind(view));

@@ -4,6 +4,7 @@ model."""
 import json
 import math
 import random
+import re
 
 import pytest
 
@@ -62,6 +63,10 @@ def test_the_decision_is_in_the_line_of_the_fit_and_in_the_model(kfe):
         kinds, said = scaling(kfe, "-m", "koc", "t.csv")
         view = next(each for each in kfe.ok("info", "m.kfe").out.splitlines() if each.startswith("view"))
         assert line in said.splitlines()[-1] and f"scaling {kinds[0]} (auto: the ranges of the columns differ" in view and reason in view
+        told = json.loads(kfe.ok("info", "m.kfe", "--json").out)["views"][0]["scaling"]
+        assert f"scaling {told}" in view and told.startswith(kinds[0])
+        kfe.ok("report", "m.kfe", "--test", "t.csv", "-o", "r.html")
+        assert f'Scaling: {told}. ' in re.search('<p class="lead">(.*?)</p>', kfe.path("r.html").read_text(), re.S)[1]
     kinds, said = scaling(kfe, "-m", "koc", "--scale", "yes", "t.csv")
     assert kinds == ["standard"] and ", columns" not in said.splitlines()[-1] and "(auto" not in kfe.ok("info", "m.kfe").out
 

@@ -93,6 +93,13 @@ source_names <- function(view, encoded) {
 
 # ---- what users look at ----
 
+# How the columns of each view were scaled and, of scale = "auto", why.
+scaling_lines <- function(object) {
+  views <- jsonlite::fromJSON(native("describe", list(), handle_of(object), TRUE), simplifyVector = FALSE)$views
+  views <- Filter(function(view) !identical(view$support, "strings"), views)
+  vapply(views, function(view) paste0("scaling", if (length(views) > 1) paste(" of", view$name), ": ", view$scaling), "")
+}
+
 # How ordered factors are read: "ordered     size: small < large as 1 to 2", as the lines of the library's description.
 ordinal_lines <- function(schemas) {
   unlist(lapply(schemas, function(schema) {
@@ -117,6 +124,7 @@ print.kfe <- function(x, ...) {
   if (!is.na(x$rows))
     cat("  fitted on ", counted(x$rows, "example"), if (x$dropped > 0) sprintf(" (%d more had missing values)", x$dropped),
         "\n", sep = "")
+  for (line in printable(scaling_lines(x))) cat("  ", line, "\n", sep = "")
   for (line in printable(ordinal_lines(x$schemas))) cat("  ", sub(" +", " ", line), "\n", sep = "")
   if (x$task == "classify") cat("  classes: ", listed(x$classes), "\n", sep = "")
   if (x$predicts && !plain) cat("  predicts by ", if (is.null(x$learner)) "itself" else printable(x$learner), "\n", sep = "")

@@ -10,6 +10,7 @@
 #include "report/figure/svg.h"
 #include "report/page/embedded.h"
 #include "report/page/pack.h"
+#include "text/parts.h"
 
 /* The parts of the page, each written before the template is filled. */
 typedef struct page {
@@ -129,6 +130,30 @@ static void put_set(kfe_i_text *out, const kfe_i_set *set)
         kfe_i_text_printf(out, ", %lld %s examples", (long long)kfe_data_rows(set->data), set->name);
 }
 
+/* How the columns of each view are scaled and, of scale=auto, why. */
+static void put_scaling(const page *p, kfe_i_text *out)
+{
+    const kfe_model *model = p->report->source.model;
+    kfe_i_text words;
+
+    for (int v = 0; v < model->view_count; v++) {
+        if (model->views[v].strings)
+            continue;
+        kfe_i_text_init(&words, p->ctx);
+        kfe_i_text_puts(&words, "Scaling");
+        if (model->view_count > 1)
+            kfe_i_text_printf(&words, " of %s", model->views[v].name);
+        kfe_i_text_puts(&words, ": ");
+        kfe_i_put_scaling(model, v, &words);
+        if (words.status == KFE_OK)
+            kfe_i_put_markup(out, words.bytes);
+        else
+            out->status = words.status;
+        kfe_i_text_puts(out, ". ");
+        kfe_i_text_free(&words);
+    }
+}
+
 static void put_lead(const page *p, kfe_i_text *out)
 {
     const kfe_i_source *source = &p->report->source;
@@ -148,6 +173,7 @@ static void put_lead(const page *p, kfe_i_text *out)
         put_set(out, &source->train);
         put_set(out, &source->test);
         kfe_i_text_puts(out, ". ");
+        put_scaling(p, out);
     }
     kfe_i_text_printf(out, "Made by kfe %s.", kfe_version());
     if (!p->has_charts)

@@ -194,3 +194,19 @@ test_that("coefficients and errors of leave-one-out are those of pls", {
   found <- kfe_cv(x, y, method = "pls", dim = 2, learner = "ls", scale = FALSE, folds = nrow(x))
   expect_equal(found$tables$targets$rmsecv, unname(sqrt(colMeans((peer$validation$pred[, , 2] - y)^2))), tolerance = 1e-10)
 })
+
+test_that("print says how the columns were scaled, and why", {
+  uneven <- iris
+  uneven$Petal.Width <- 1000 * uneven$Petal.Width
+  expect_output(print(kfe(Species ~ ., uneven, method = "kfd")), "scaling: standard (auto: the ranges of the columns differ by a factor of", fixed = TRUE)
+  expect_output(print(kfe(Species ~ ., iris, method = "kfd")), "scaling: none (auto: the ranges of the columns differ by a factor of 2.46, at most 10)", fixed = TRUE)
+  expect_output(print(kfe(Species ~ ., iris, method = "kfd", scale = TRUE)), "scaling: standard\n", fixed = TRUE)
+})
+
+test_that("the choice of dim is a figure", {
+  model <- kfe(mpg ~ ., mtcars, method = "pls", learner = "ls")
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(model, type = "dim-choice"), model)
+  expect_error(plot(kfe(mpg ~ ., mtcars, method = "pls", dim = 2), type = "dim-choice"), "chosen by cross-validation")
+})
