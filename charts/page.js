@@ -155,7 +155,7 @@
     const hasKeys = figure.series.some((series) => series.key);
     for (const series of figure.series) {
       const own = [traceOf(figure, series, ink)];
-      const beside = figure.series.filter((other) => (other.panel || 0) === (series.panel || 0)).length;
+      const beside = figure.series.filter((other) => other.mark === 'line' && (other.panel || 0) === (series.panel || 0)).length;
       if (series.mark === 'line' && series.spread && beside <= 3) own.unshift(bandTrace(figure, series));
       for (const trace of own) {
         if (hasKeys) switchTrace(figure, series, trace);

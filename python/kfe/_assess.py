@@ -18,6 +18,7 @@ from ._errors import UnsupportedError
 from ._kernels import kernel_list, kernel_text
 from ._learners import learner_text
 from ._lib import lib
+from ._reports import POOLED
 from ._spec import is_precomputed
 from ._splits import Split, take_rows
 
@@ -138,7 +139,7 @@ def pool(parts: list[HeldOut], splits: list[Split], metrics: dict[str, dict[str,
         if name in metrics:
             known = [each for each in (metrics[name]["standard_error"], float(factor * error)) if each is not None and np.isfinite(each)]
             metrics[name].update(mean=value, standard_error=max(known, default=None))
-    return {"predictions": float(total), "rmsecv": rmse, "q2": q2, "bias": float(bias.mean()),
+    return {"predictions": float(total), "rmsecv": rmse, "rmsecv_error": float(factor * of_rmse) if np.isfinite(factor) else None, "q2": q2, "bias": float(bias.mean()),
             "sep": float(np.sqrt((total * (mse - bias ** 2) / (total - 1)).mean()))}
 
 
@@ -273,6 +274,8 @@ def assess_nested(estimator: Any, grid: Mapping[str, Any], problem: Problem, sea
         if is_regressor(fitted):
             parts.append(held_out(fitted, problem.part(estimator, test, train), problem.y[test], problem.weights_of(test)))
     settings = list(tried.values())
+    if is_regressor(estimator):
+        _pool_settings(settings, choices, problem, search)
     metric, sign = problem.metrics[0], 1 if larger_is_better(problem.metrics[0]) else -1
     for each in settings:
         each["metrics"] = {name: _over_searches(values) for name, values in each["metrics"].items()}
@@ -282,6 +285,18 @@ def assess_nested(estimator: Any, grid: Mapping[str, Any], problem: Problem, sea
     return {"method": estimator._entry.name, "kernels": [], "learner": None, "metrics": metrics, **pooled, "splits": splits,
             "nested": True, "settings": settings, "best": best["setting"], "fits": len(settings) * len(splits),
             "seconds": time.perf_counter() - start, "_best": best}
+
+
+def _pool_settings(settings: list[dict[str, Any]], choices: list[Variant], problem: Problem, search: Search) -> None:
+    """Gives each setting its errors over the held-out predictions of the splits asked for, as the library's searches do."""
+    errors = {}
+    for choice in choices:
+        report = search.run(choice.estimator, problem.X, problem.y, choice.grid, problem.splits, problem.options, False, None,
+                            problem.weights)
+        for row in report.get("settings") or [{"setting": {}, **report["pooled"]}]:
+            errors[repr({**choice.setting, **row["setting"]})] = {name: row.get(name) for name in POOLED}
+    for each in settings:
+        each.update(errors[repr(each["setting"])])
 
 
 def _over_searches(found: list[dict[str, Any]]) -> dict[str, float | None]:

@@ -47,7 +47,7 @@ def _draw_line(ax, figure, series, label):
     x, y, spread = (_values(figure, series, key) for key in ("x", "y", "spread"))
     dash = "--" if series.get("dashed") else "-" if series.get("grey") else DASHES[series["style"] % len(DASHES)]
     marker = MARKERS[series["style"] % len(MARKERS)] if series.get("dotted") else None
-    beside = [each for each in figure["series"] if each.get("panel", 0) == series.get("panel", 0)]
+    beside = [each for each in figure["series"] if each["mark"] == "line" and each.get("panel", 0) == series.get("panel", 0)]
     if spread is not None and len(beside) <= 3:
         ax.fill_between(x, y - spread, y + spread, color=series["colour"], alpha=0.18, linewidth=0)
     ax.plot(x, y, dash, color=series["colour"], marker=marker, markersize=4, label=label)

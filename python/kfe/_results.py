@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+POOLED = ("rmsecv", "rmsecv_error", "q2", "bias", "sep")  # what each setting of a regression has
+
 
 def typed(value: Any) -> Any:
     """A result whose settings are numbers and booleans; the library writes them as text."""
@@ -75,7 +77,7 @@ class CrossValidation(Result):
         the splits that settings were compared on and, for real targets, ``rmsecv``, ``q2``, ``bias`` and ``sep`` over all
         predictions of the splits that were asked for."""
         import pandas
-        rows = [{**row["setting"], **_summary(row), **{key: row[key] for key in ("rmsecv", "q2", "bias", "sep") if key in row}}
+        rows = [{**row["setting"], **_summary(row), **{key: row[key] for key in POOLED if key in row}}
                 for row in self["settings"]]
         return pandas.DataFrame(rows)
 

@@ -20,10 +20,10 @@ from ._drawing import GREY, axes_for, draw_panel
 from ._lib import shown
 from ._page import Source
 
-__all__ = ["Display", "ScoresDisplay", "ScreeDisplay", "PathDisplay", "RocDisplay", "PrecisionRecallDisplay",
+__all__ = ["Display", "ScoresDisplay", "ScreeDisplay", "PathDisplay", "DimChoiceDisplay", "RocDisplay", "PrecisionRecallDisplay",
            "ConfusionDisplay", "GateDisplay", "CvCurveDisplay", "CvSurfaceDisplay", "ComparisonDisplay",
            "LoadingsDisplay", "LoadingWeightsDisplay", "RotationsDisplay", "CoefficientsDisplay", "VipDisplay", "ImportanceDisplay",
-           "ResidualsDisplay", "CalibrationDisplay", "GateRegionsDisplay", "PredictedDisplay", "scores", "scree", "path", "roc", "precision_recall", "confusion", "calibration", "gate",
+           "ResidualsDisplay", "CalibrationDisplay", "GateRegionsDisplay", "PredictedDisplay", "scores", "scree", "path", "dim_choice", "roc", "precision_recall", "confusion", "calibration", "gate",
            "gate_regions", "cv_curve", "cv_surface", "comparison", "loadings", "loading_weights",
            "rotations", "coefficients", "vip", "importance", "predicted", "residuals"]
 
@@ -179,6 +179,12 @@ class PathDisplay(_OfEstimator):
     """Records of the fit by number of features or by iteration."""
 
     kind = "path convergence"
+
+
+class DimChoiceDisplay(_OfEstimator):
+    """What each number of features leaves unexplained, and the number that a fit with ``dim="auto"`` chose."""
+
+    kind = "dim-choice"
 
 
 class GateDisplay(_OfEstimator):
@@ -530,6 +536,11 @@ def scree(estimator, *, ax=None):
 def path(estimator, *, ax=None):
     """Plot what the fit recorded by number of features or, for iterative methods, by iteration."""
     return PathDisplay.from_estimator(estimator, ax=ax)
+
+
+def dim_choice(estimator, *, ax=None):
+    """Plot the cross-validated error by number of features, with a cross at the number that ``dim="auto"`` chose."""
+    return DimChoiceDisplay.from_estimator(estimator, ax=ax)
 
 
 def roc(estimator, X, y, *, positive=None, ax=None):

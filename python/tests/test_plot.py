@@ -177,7 +177,7 @@ def test_searches(iris):
     assert len(surface) == 4
     for _, row in surface.iterrows():
         assert row["accuracy"] == pytest.approx(means[float(row["gamma"]), int(row["neighbors"])], rel=1e-3)
-    assert len(plot.cv_curve(results).ax_.lines) == 2
+    assert len(plot.cv_curve(results).ax_.lines) == 3  # one for each number of neighbours, and the cross
     contest = kfe.compare([kfe.KOCClassifier(), kfe.KFDClassifier()], X, y, folds=3)
     table = plot.comparison(contest).table()
     assert set(table["method"]) == {method["label"] for method in contest["methods"]}

@@ -31,13 +31,17 @@ def by_hand(make, X, y, cv, weights=None):
             "sep": np.sqrt(np.mean((mse - bias ** 2) * w.sum() / (w.sum() - 1)))}
 
 
+def without_error(pooled):
+    return {name: value for name, value in pooled.items() if name != "rmsecv_error"}
+
+
 @pytest.mark.parametrize("cv", SPLITTERS, ids=lambda cv: type(cv).__name__)
 @pytest.mark.parametrize("targets", (1, 2))
 def test_pooled_errors_are_those_of_the_predictions(data, cv, targets):
     X, y = data[0], data[1][:, 0] if targets == 1 else data[1]
     expected = by_hand(lambda train: PLSRegression(3, scale=False, tol=1e-20, max_iter=10000).fit(X[train], y[train]), X, y, cv)
     found = kfe.cv(kfe.PLSRegressor(3, scale=False), X, y, cv=cv, metrics=["rmse", "r2"])
-    assert found["pooled"] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    assert without_error(found["pooled"]) == pytest.approx(expected, rel=1e-9, abs=1e-9)
     assert found["metrics"]["rmse"]["mean"] == found["pooled"]["rmsecv"] and found["metrics"]["r2"]["mean"] == found["pooled"]["q2"]
     assert f"RMSECV {expected['rmsecv']:.4g}, Q2 {expected['q2']:.4g}" in str(found)
     for j, own in enumerate(found.get("targets", ())):
@@ -77,14 +81,50 @@ def test_weights_count_and_baselines_are_pooled_alike(data):
                             metrics=["rmse", "r2"])
         ours, theirs = found["methods"]  # pls with all features is least squares
         for method in (ours, theirs):
-            assert method["pooled"] == pytest.approx(expected, rel=1e-6, abs=1e-6)
+            assert without_error(method["pooled"]) == pytest.approx(expected, rel=1e-6, abs=1e-6)
         for name in ("rmse", "r2"):
             assert ours["metrics"][name]["mean"] == pytest.approx(theirs["metrics"][name]["mean"], rel=1e-6)
+        assert ours["pooled"]["rmsecv_error"] == pytest.approx(theirs["pooled"]["rmsecv_error"], rel=1e-6)
+        for name in ("rmse", "r2"):
             assert 0.5 < ours["metrics"][name]["standard_error"] / theirs["metrics"][name]["standard_error"] < 2
 
 
 def test_searches_of_python_pool_too(data):
+    """Kernel objects cannot be listed, so that Python searches; each setting has its errors on the splits asked for."""
     X, y = data[0], data[1][:, 0]
     found = kfe.cv(kfe.KPLSRegressor(dim=3), X, y, cv=KFold(4), grid={"kernel": [kfe.RBF(gamma=0.01), kfe.Matern(), "linear"], "dim": [2, 3]})
     assert found["pooled"]["predictions"] == 40 and found["metrics"]["rmse"]["mean"] == found["pooled"]["rmsecv"]
+    assert len(found["settings"]) == 6
+    for setting in found["settings"]:
+        def fitted(train, of=setting["setting"]):
+            return kfe.KPLSRegressor(dim=of["dim"], kernel=of["kernel"]).fit(X[train], y[train])
+        expected = by_hand(fitted, X, y, KFold(4))
+        expected.pop("predictions")
+        assert {name: setting[name] for name in expected} == pytest.approx(expected, rel=1e-6, abs=1e-9)
+        assert setting["rmsecv_error"] > 0
     assert "pooled" not in kfe.cv(kfe.PLSClassifier(2), X, y > np.median(y), folds=3)
+
+
+def test_one_choice_for_all_splits_pools_where_settings_were_compared(data):
+    """With tuning_splits few settings are fitted on the outer splits: their errors are those on the inner folds."""
+    X, y = data[0], data[1][:, 0]
+    found = kfe.cv(kfe.PLSRegressor(), X, y, folds=4, grid={"dim": [1, 2, 3]}, tuning_splits=2, inner_folds=3)
+    for setting in found["settings"]:
+        assert setting["rmsecv"] == setting["metrics"]["rmse"]["mean"] and setting["rmsecv_error"] > 0
+    assert found["best"] == min(found["settings"], key=lambda each: each["rmsecv"])["setting"]
+
+
+def test_the_curve_has_bands_and_marks_the_choice(data):
+    """The cross is at the chosen setting; the caption says what the points are."""
+    pytest.importorskip("matplotlib")
+    import kfe.plot
+    X, y = data[0], data[1][:, 0]
+    for options, nested in (({"inner_folds": 0}, False), ({}, True)):
+        found = kfe.cv(kfe.PLSRegressor(), X, y, folds=5, grid={"dim": [1, 2, 3, 4]}, **options)
+        drawn = kfe.plot.cv_curve(found)
+        table, made = drawn.table(), drawn.description
+        np.testing.assert_allclose(table["standard error of RMSECV"], [each["rmsecv_error"] for each in found["settings"]], rtol=1e-3)
+        assert [each["spread"] for each in made["series"] if each["mark"] == "line" and not each.get("panel")] == [6]
+        crosses = [each for each in made["series"] if each.get("crosses")]
+        assert len(crosses) == 2 and {table["dim"][each["first"]] for each in crosses} == {found["best"]["dim"]}
+        assert ("inner folds" in made["caption"]) == nested and "held-out predictions" in made["caption"]

@@ -292,13 +292,24 @@ static double sum_of(int64_t count, const double *values)
     return sum;
 }
 
+/* The standard error of the squared error after j features, over distinct rows. */
+static double standard_error(const choosing *c, int64_t j)
+{
+    double mean = sum_of(c->units, c->errors + j * c->units) / sum_of(c->units, c->masses);
+    double squares = 0;
+
+    for (int64_t g = 0; g < c->units; g++) {
+        double rest = c->errors[j * c->units + g] - c->masses[g] * mean;
+        squares += rest * rest;
+    }
+    return sqrt(squares);
+}
+
 /* The fewest features within one standard error of the smallest error; 0: so is the mean of the targets, without any feature. */
 static int64_t fewest_within(const choosing *c)
 {
-    double mass = sum_of(c->units, c->masses);
     int64_t best = 0;
     double smallest = sum_of(c->units, c->errors);
-    double squares = 0;
 
     for (int64_t j = 1; j <= c->most; j++) {
         double error = sum_of(c->units, c->errors + j * c->units);
@@ -307,12 +318,9 @@ static int64_t fewest_within(const choosing *c)
             best = j;
         }
     }
-    for (int64_t g = 0; g < c->units; g++) {
-        double rest = c->errors[best * c->units + g] - c->masses[g] * (smallest / mass);
-        squares += rest * rest;
-    }
+    double within = smallest + standard_error(c, best);
     for (int64_t j = 0; j < best; j++)
-        if (sum_of(c->units, c->errors + j * c->units) <= (smallest + sqrt(squares)) * (1 + KFE_EQUAL_ERRORS))
+        if (sum_of(c->units, c->errors + j * c->units) <= within * (1 + KFE_EQUAL_ERRORS))
             return j;
     return best;
 }
@@ -342,16 +350,19 @@ cleanup:
     return status;
 }
 
-/* The fit goes on with `dim` features, and keeps the share of the targets' variance that each number of features left unexplained. */
+/* The fit goes on with `dim` features, and keeps the share of the targets' variance that each number of features left unexplained, with
+ * its standard error. */
 static kfe_status take_choice(kfe_i_fit *job, const choosing *c, int64_t dim)
 {
     kfe_status status = KFE_OK;
     double nothing = sum_of(c->units, c->errors);
 
-    KFE_ALLOC(job->ctx, job->dim_errors, c->most);
+    KFE_ALLOC(job->ctx, job->dim_errors, 2 * c->most);
     job->dim_error_count = c->most;
-    for (int64_t j = 1; j <= c->most; j++)
+    for (int64_t j = 1; j <= c->most; j++) {
         job->dim_errors[j - 1] = sum_of(c->units, c->errors + j * c->units) / nothing;
+        job->dim_errors[c->most + j - 1] = standard_error(c, j) / nothing;
+    }
     KFE_TRY(kfe_i_spec_copy(job->ctx, job->spec, &job->own_spec));
     *kfe_i_spec_dim(job->own_spec) = dim;
     job->spec = job->own_spec;

@@ -599,9 +599,12 @@ kfe_status kfe_i_fit_model(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
         KFE_TRY(kfe_i_fit_train_features(&job, &features));
     KFE_TRY(train_learner(&job, &features));
     KFE_TRY(keep_learner_records(&job));
-    if (job.dim_errors)
+    if (job.dim_errors) {
         KFE_TRY(kfe_i_solution_record(&job.solution, "cv-unexplained-variance", job.dim_errors,
                                       job.dim_error_count));
+        KFE_TRY(kfe_i_solution_record(&job.solution, "cv-unexplained-error",
+                                      job.dim_errors + job.dim_error_count, job.dim_error_count));
+    }
     if (ratios)
         KFE_TRY(kfe_i_solution_record(&job.solution, KFE_RECORD_SCALE_RATIO, ratios, train->view_count));
     mapped = kfe_i_model_has_map(job.model);

@@ -26,7 +26,7 @@ typedef struct kfe_i_fit {
     /* Over the features of the rows, if landmarks were added up; no rows: not known. */
     kfe_i_sums feature_sums;
     kfe_spec *own_spec; /* with the number of features that was chosen; NULL: none was */
-    /* dim_error_count: the share of variance that 1, 2, … features leave unexplained, by cross-validation. */
+    /* 2 × dim_error_count: the share of variance that 1, 2, … features leave unexplained, by cross-validation, and its standard errors. */
     double *dim_errors;
     int64_t dim_error_count;
     int keeps_units; /* given: scale=auto is known to leave the columns as they are */

@@ -195,10 +195,12 @@ static kfe_status keep_tuning(kfe_i_assessment *a, const kfe_i_splits *splits, c
     a->tuning_splits = cells->splits;
     for (int64_t i = 0; i < width; i++)
         a->tuning[i] = kfe_i_estimate_over(&extent, cells->values + i, cells->variances + i, width);
+    if (cells->targets > 0)
+        KFE_ALLOC(a->ctx, a->pooled, a->grid.count);
     for (int64_t c = 0; c < a->grid.count && cells->targets > 0; c++) {
-        kfe_i_pooled pooled = kfe_i_pool(on->held_out, cells, (kfe_i_pick){.setting = c}, &extent, -1);
+        a->pooled[c] = kfe_i_pool(on->held_out, cells, (kfe_i_pick){.setting = c}, &extent, -1);
         for (int64_t m = 0; m < a->metric_count; m++)
-            kfe_i_estimate_pool(a->metrics[m], &pooled, &a->tuning[c * a->metric_count + m]);
+            kfe_i_estimate_pool(a->metrics[m], &a->pooled[c], &a->tuning[c * a->metric_count + m]);
     }
 cleanup:
     return status;
@@ -321,15 +323,11 @@ kfe_i_pooled kfe_i_assessment_pooled(const kfe_i_assessment *a, int64_t column)
     return kfe_i_pool(&a->held_out, &a->outer, (kfe_i_pick){.chosen = a->chosen}, &a->extent, column);
 }
 
-static kfe_status pool_settings(kfe_i_assessment *a)
+/* The settings on the outer splits, in place of the inner folds. */
+static void pool_settings(kfe_i_assessment *a)
 {
-    kfe_status status = KFE_OK;
-
-    KFE_ALLOC(a->ctx, a->pooled, a->grid.count);
     for (int64_t c = 0; c < a->grid.count; c++)
         a->pooled[c] = kfe_i_pool(&a->held_out, &a->outer, (kfe_i_pick){.setting = c}, &a->extent, -1);
-cleanup:
-    return status;
 }
 
 /* Whether all settings of a nested search are fitted on the outer splits too, for RMSECV and Q² on the splits that the user
@@ -355,7 +353,7 @@ static kfe_status assess_chosen(kfe_i_assessment *a, const kfe_i_assess_settings
     KFE_TRY(sweep(a, data, &a->splits, all ? NULL : wanted, &a->outer));
     keep_values(a);
     if (all)
-        KFE_TRY(pool_settings(a));
+        pool_settings(a);
 cleanup:
     kfe_i_free(a->ctx, wanted);
     return status;
@@ -373,8 +371,6 @@ static kfe_status choose_outside(kfe_i_assessment *a, const kfe_data *data)
     KFE_TRY(sweep(a, data, &a->splits, NULL, &a->outer));
     const compared on = {&a->outer, &a->held_out};
     KFE_TRY(keep_tuning(a, &a->splits, &on));
-    if (a->outer.targets > 0)
-        KFE_TRY(pool_settings(a));
     a->best = best_setting(a, &on, NULL, -1);
     for (int64_t o = 0; o < a->splits.count; o++)
         a->chosen[o] = a->best;

@@ -52,7 +52,8 @@ typedef struct kfe_i_assessment {
     int64_t permuted_count;
     double permutation_p;
     kfe_i_held_out held_out; /* sums of the targets of the outer splits */
-    /* settings: all of them on the outer splits; NULL: not fitted there, or no real targets */
+    /* settings: on the outer splits or, if not all were fitted there, where they were compared; NULL: nothing was chosen, or no real
+     * targets */
     kfe_i_pooled *pooled;
 } kfe_i_assessment;
 

@@ -39,6 +39,17 @@ const kfe_column *kfe_i_metric_column(const kfe_table *splits, int64_t index)
     return NULL;
 }
 
+int kfe_i_results_are_nested(const kfe_result *results)
+{
+    const kfe_table *methods = kfe_result_find(results, "methods");
+    const kfe_table *table = methods ? methods : kfe_result_find(results, "facts");
+    int nested = 0;
+
+    for (int64_t row = 0; table && row < table->rows; row++)
+        nested |= kfe_i_result_at(table, "nested", row) > 0;
+    return nested;
+}
+
 int kfe_i_larger_is_better(const char *name)
 {
     const kfe_i_metric *metric;

@@ -148,6 +148,53 @@ def test_rmsecv_and_q2_by_number_of_features(kfe):
     assert {"RMSECV", "Q2"} <= {e.text for e in parse(kfe, "c.svg").iter() if e.tag.endswith("text")}
 
 
+def test_the_curve_marks_the_choice(kfe):
+    """A cross at the setting that the result calls best, also where inner folds chose a setting whose RMSECV is not the lowest."""
+    kfe.write("line.csv", "a,b,c,t\n" + "".join(f"{i},{i * i % 7},{i * 3 % 11},{2 * i + 3 * (i * i % 7) + 0.5 * (i % 3)}\n" for i in range(40)))
+    for options, nested in ((("--inner-folds", "0"), False), ((), True)):
+        cv = kfe.ok("cv", "-q", "-m", "pls", "--learner", "ls", "--task", "regress", "--grid", "dim=1,2,3", *options, "line.csv", "--json").out
+        kfe.write("cv.json", cv)
+        found, made = json.loads(cv), json.loads(kfe.ok("plot", "cv-curve", "cv.json", "-o", "-", "--format", "json").out)
+        dims = [column["numbers"] for column in made["columns"] if column["name"] == "dim"][0]
+        crosses = [one for one in made["series"] if one.get("crosses")]
+        assert [dims[one.get("first", 0)] for one in crosses] == [float(found["best"]["dim"])] * 2
+        assert ("inner folds" in made["caption"]) == nested and "over held-out predictions" in made["caption"]
+        errors = [column["numbers"] for column in made["columns"] if column["name"] == "standard error of RMSECV"][0]
+        assert errors == pytest.approx([one["rmsecv_error"] for one in found["settings"]], rel=1e-3)
+
+
+def test_the_number_of_features_that_a_fit_chose(kfe):
+    kfe.write("line.csv", "a,b,c,d,t\n" + "".join(f"{i},{i * i % 7},{i * 3 % 11},{i * 5 % 13},{2 * i + 3 * (i * i % 7) + 0.5 * (i % 3)}\n" for i in range(60)))
+    kfe.ok("fit", "-q", "-m", "pls", "--learner", "ls", "--task", "regress", "line.csv", "-o", "m.kfe")
+    told = json.loads(kfe.ok("info", "m.kfe", "--json").out)
+    made = json.loads(kfe.ok("plot", "dim-choice", "m.kfe", "-o", "-", "--format", "json").out)
+    columns = {column["name"]: column["numbers"] for column in made["columns"]}
+    assert columns["unexplained variance"] == pytest.approx(told["records"]["cv-unexplained-variance"], rel=1e-3)
+    assert columns["standard error"] == pytest.approx(told["records"]["cv-unexplained-error"], rel=1e-3)
+    assert columns["chosen"] == [float(j + 1 == told["features"]) for j in range(4)]
+    cross = [one for one in made["series"] if one.get("crosses")][0]
+    assert cross.get("first", 0) == told["features"] - 1 and cross["name"] == "chosen"
+    kfe.ok("fit", "-q", "-m", "pls", "--dim", "2", "--learner", "ls", "--task", "regress", "line.csv", "-o", "m.kfe")
+    kfe.refused("plot", "dim-choice", "m.kfe", "-o", "d.csv", says="was chosen by cross-validation")
+
+
+def test_tables_have_bias_and_sep(kfe):
+    kfe.write("line.csv", "a,b,t\n" + "".join(f"{i},{i * i % 7},{2 * i + 3 * (i * i % 7) + 0.5 * (i % 3)}\n" for i in range(40)))
+    kfe.write("cv.json", kfe.ok("cv", "-q", "-m", "pls", "--dim", "1", "--learner", "ls", "--task", "regress", "line.csv", "--json").out)
+    kfe.ok("plot", "estimate", "cv.json", "-o", "e.csv")
+    pooled = json.loads(kfe.path("cv.json").read_text())["pooled"]
+    table = {row["metric"]: row["mean"] for row in csv.DictReader(kfe.path("e.csv").open())}
+    assert float(table["bias"]) == pooled["bias"] and float(table["SEP"]) == pooled["sep"]
+    kfe.ok("fit", "-q", "-m", "pls", "--dim", "1", "--learner", "ls", "--task", "regress", "line.csv", "-o", "m.kfe")
+    kfe.ok("plot", "metrics", "m.kfe", "line.csv", "-o", "e.csv")
+    kfe.ok("plot", "predicted", "m.kfe", "line.csv", "-o", "p.csv")
+    residuals = [float(row["predicted"]) - float(row["target"]) for row in csv.DictReader(kfe.path("p.csv").open())]
+    table = {row["metric"]: row["value"] for row in csv.DictReader(kfe.path("e.csv").open())}
+    bias = sum(residuals) / 40
+    assert float(table["bias"]) == pytest.approx(bias, abs=1e-9)
+    assert float(table["SEP"]) == pytest.approx((sum((e - bias) ** 2 for e in residuals) / 39) ** 0.5)
+
+
 def test_regions_of_the_gate(kfe):
     """Examples belong to the part with the largest share; on a border two parts share the largest one."""
     rows = [(((i * 37) % 101) / 10 - 5, ((i * 59) % 97) / 10 - 5) for i in range(120)]

@@ -170,5 +170,5 @@ setting_table <- function(settings) {
   means <- group_of(settings, "metrics")
   means <- means[endsWith(names(means), "/mean")]
   names(means) <- sub("/mean$", "", names(means))
-  cbind(group_of(settings, "setting"), means, settings[intersect(c("rmsecv", "q2", "bias", "sep"), names(settings))])
+  cbind(group_of(settings, "setting"), means, settings[intersect(c("rmsecv", "rmsecv_error", "q2", "bias", "sep"), names(settings))])
 }

@@ -185,12 +185,12 @@ static void put_band(const kfe_i_svg_panel *p, const kfe_i_series *series, kfe_i
     kfe_i_text_puts(out, "z\"/>");
 }
 
-static int64_t series_of_panel(const kfe_i_svg_panel *p)
+static int64_t lines_of_panel(const kfe_i_svg_panel *p)
 {
     int64_t count = 0;
 
     for (int64_t s = 0; s < p->figure->series_count; s++)
-        count += p->figure->series[s].panel == p->panel;
+        count += p->figure->series[s].panel == p->panel && p->figure->series[s].mark == KFE_MARK_LINE;
     return count;
 }
 
@@ -200,7 +200,7 @@ static void put_line(const kfe_i_svg_panel *p, const kfe_i_series *series, kfe_i
     double x = 0;
     double y = 0;
 
-    if (series->spread && series_of_panel(p) <= KFE_FIGURE_BANDS)
+    if (series->spread && lines_of_panel(p) <= KFE_FIGURE_BANDS)
         put_band(p, series, out);
     kfe_i_text_printf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\"%s d=\"", colour_of(series),
                       dash_of(series));

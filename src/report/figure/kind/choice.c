@@ -201,6 +201,7 @@ kfe_status kfe_i_choice_columns(const kfe_i_choice *choice, const kfe_i_choice_p
         return KFE_OK;
     KFE_TRY(add_numbers(choice, places, "RMSECV", "rmsecv", out));
     KFE_TRY(add_numbers(choice, places, "Q2", "q2", out));
+    KFE_TRY(add_numbers(choice, places, "standard error of RMSECV", "rmsecv_error", out));
 cleanup:
     return status;
 }

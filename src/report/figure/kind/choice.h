@@ -44,7 +44,7 @@ typedef struct kfe_i_choice_place {
     double x;
 } kfe_i_choice_place;
 /* Adds a row for each place: a column for each axis, numbers on axis `numeric` if all values are numbers, else words; then the mean of the
- * metric and its standard error, and RMSECV and Q² if there are any. */
+ * metric and its standard error, and RMSECV, Q² and the standard error of RMSECV if there are any. */
 kfe_status kfe_i_choice_columns(const kfe_i_choice *choice, const kfe_i_choice_place *places, int numeric,
                                 kfe_i_figure *out);
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figure `cv-curve`: the metric of a search over one parameter, with bands of one standard error; one line per
- * setting of the other parameters. Of regressions over `dim`, and of those measured by rmse, it is RMSECV with Q² beside it. */
+ * setting of the other parameters, and a cross at the setting chosen. Of regressions measured by rmse, it is RMSECV with Q² beside it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "report/figure/kind/choice.h"
+#include "text/read.h"
 
 enum { MOST_LINES = 8 };
 
@@ -69,10 +70,11 @@ static kfe_status add_line(const kfe_i_choice *choice, const char *name, kfe_i_s
     int first = choice->axis_count + 1; /* the column of the metric */
 
     line.y = kfe_i_choice_has_q2(choice) ? first + 2 : first;
-    line.spread = kfe_i_choice_has_q2(choice) ? 0 : first + 1;
+    line.spread = line.mark == KFE_MARK_POINTS ? 0 : kfe_i_choice_has_q2(choice) ? first + 4 : first + 1;
     KFE_TRY(kfe_i_figure_series(out, name, line));
     if (kfe_i_choice_has_q2(choice)) {
         line.y = first + 3;
+        line.spread = 0;
         line.panel = 1;
         KFE_TRY(kfe_i_figure_series(out, NULL, line));
     }
@@ -106,6 +108,48 @@ static kfe_status add_lines(kfe_context *ctx, const kfe_i_choice *choice, const 
 cleanup:
     kfe_i_free(ctx, name);
     return status;
+}
+
+/* A cross at the setting that was chosen. */
+static kfe_status mark_best(const kfe_i_choice *choice, const kfe_i_choice_place *places, int axis,
+                            kfe_i_figure *out)
+{
+    for (int64_t i = 0; i < choice->count; i++)
+        if (kfe_i_result_at(choice->settings, "is_best", choice->first + places[i].setting) > 0)
+            return add_line(choice, "chosen",
+                            (kfe_i_series){.mark = KFE_MARK_POINTS,
+                                           .flags = KFE_SERIES_CROSSES,
+                                           .first = i,
+                                           .count = 1,
+                                           .x = axis + 1},
+                            out);
+    return KFE_OK;
+}
+
+static void put_caption(const kfe_i_choice *choice, int nested, kfe_i_figure *out)
+{
+    int q2 = kfe_i_choice_has_q2(choice);
+    int64_t lines = out->series_count / (q2 ? 2 : 1);
+    const char *bands =
+        lines <= KFE_FIGURE_BANDS ? "bands are one standard error" : "the table has their standard errors";
+
+    if (q2)
+        kfe_i_text_printf(&out->caption,
+                          "RMSECV, the root of the mean squared error over held-out predictions (%s), "
+                          "and Q² = 1 − RMSECV²/variance of the target.",
+                          bands);
+    else
+        kfe_i_text_printf(&out->caption, "Mean %s over the %s; %s.", choice->metric,
+                          nested ? "inner folds of the training parts, on which settings were compared"
+                                 : "splits on which settings were compared",
+                          bands);
+    kfe_i_text_puts(&out->caption, q2 && nested
+                                       ? " The cross is the setting chosen, by the error on inner folds of "
+                                         "the training parts, so that it need not be the lowest point."
+                                       : " The cross is the setting chosen.");
+    if (lines >= MOST_LINES)
+        kfe_i_text_printf(&out->caption, " At most %d lines are drawn; the table has every setting.",
+                          MOST_LINES);
 }
 
 static kfe_status add_panels(const kfe_i_choice *choice, int axis, kfe_i_figure *out)
@@ -143,18 +187,8 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     KFE_TRY(kfe_i_choice_columns(&choice, places, axis, out));
     KFE_TRY(add_panels(&choice, axis, out));
     KFE_TRY(add_lines(ctx, &choice, places, axis, out));
-    if (kfe_i_choice_has_q2(&choice))
-        kfe_i_text_puts(&out->caption,
-                        "RMSECV, the root of the mean squared error over the splits on which settings "
-                        "were compared, and Q² = 1 − RMSECV²/variance of the target.");
-    else
-        kfe_i_text_printf(&out->caption, "Mean %s over the splits on which settings were compared; %s.",
-                          choice.metric,
-                          out->series_count <= KFE_FIGURE_BANDS ? "bands are one standard error"
-                                                                : "the table has their standard errors");
-    if (out->series_count >= (kfe_i_choice_has_q2(&choice) ? 2 : 1) * MOST_LINES)
-        kfe_i_text_printf(&out->caption, " At most %d lines are drawn; the table has every setting.",
-                          MOST_LINES);
+    put_caption(&choice, kfe_i_results_are_nested(source->results), out);
+    KFE_TRY(mark_best(&choice, places, axis, out));
 cleanup:
     kfe_i_free(ctx, places);
     kfe_i_choice_free(&choice);
@@ -165,7 +199,8 @@ const kfe_i_figure_kind kfe_i_figure_cv_curve = {
     .name = "cv-curve",
     .title = "Metric by setting",
     .section = "Choice",
-    .summary = "the metric of a search over one parameter, with bands of one standard error",
+    .summary =
+        "the metric of a search over one parameter, with bands of one standard error and the setting chosen",
     .needs = "the JSON of cv or compare with a grid",
     .draw = draw,
 };
