@@ -168,7 +168,7 @@ static kfe_status choose_neighbours(kfe_context *ctx, const kfe_i_neighbour_grou
             best = m;
     predictor->neighbours = kfe_i_least(predictor->rows, (2 * best + 1) * unit);
     kfe_i_predictor_record(predictor, "neighbors", (double)predictor->neighbours);
-    kfe_i_predictor_record(predictor, predictor->classes > 0 ? "loo-error" : "loo-squared-error",
+    kfe_i_predictor_record(predictor, predictor->classes > 0 ? "loo-error-rate" : "loo-squared-error",
                            errors[best]);
 cleanup:
     return status;

@@ -4,6 +4,7 @@ import json
 import random
 import re
 
+import numpy
 import pytest
 
 
@@ -28,6 +29,25 @@ def test_ridge_is_chosen_said_and_kept(kfe):
         assert "leave-one-out" not in done.err and "loo-rows" not in records(kfe)
     kfe.ok("fit", "-q", "-m", "kfd", "--ridge", "0.5", "data.csv", "-o", "m.kfe")
     assert records(kfe)["ridge"] == [0.5]
+
+
+@pytest.mark.parametrize("flags, record", [([], "learner-loo-error-rate"), (["--task", "regress"], "learner-loo-squared-error")])
+def test_the_error_of_neighbors_is_what_its_name_says(kfe, flags, record):
+    """Leave-one-out by brute force: the share of wrong rows, or the mean square of the errors."""
+    draw = numpy.random.default_rng(2)
+    x = draw.normal(size=(60, 4)).round(3)
+    y = (x[:, 0] + draw.normal(size=60) > 0).astype(int)
+    if flags:
+        y = (x[:, 0] + 0.3 * draw.normal(size=60)).round(3)
+    kfe.write("data.csv", "".join(",".join(map(str, row)) + f",{value}\n" for row, value in zip(x, y)))
+    kfe.ok("fit", "-q", "-m", "none", "--learner", "knn", "--scale", "none", *flags, "data.csv", "-o", "m.kfe")
+    kept = records(kfe)
+    distance = ((x[:, None] - x[None]) ** 2).sum(2)
+    numpy.fill_diagonal(distance, numpy.inf)
+    nearest = numpy.argsort(distance, axis=1)[:, :int(kept["learner-neighbors"][0])]
+    means = y[nearest].mean(axis=1)
+    errors = (means - y) ** 2 if flags else (means > 0.5) != y
+    assert kept[record][0] == pytest.approx(errors.mean(), rel=1e-9)
 
 
 def test_neighbors_are_chosen_said_and_kept(kfe):

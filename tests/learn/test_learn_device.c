@@ -213,7 +213,7 @@ static void test_choice_of_neighbours(void **state)
     kfe_i_predictor on_device = learn_fit(ctx, "knn", "", &p.table, &p.target);
     assert_non_null(strstr(support_log(), "2000 rows were found on"));
     assert_true(record_of(&on_cpu, "neighbors") == record_of(&on_device, "neighbors"));
-    assert_true(record_of(&on_cpu, "loo-error") == record_of(&on_device, "loo-error"));
+    assert_true(record_of(&on_cpu, "loo-error-rate") == record_of(&on_device, "loo-error-rate"));
     kfe_i_predictor_free(&on_cpu);
     kfe_i_predictor_free(&on_device);
     learn_clouds_free(&p);
