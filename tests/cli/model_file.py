@@ -4,11 +4,12 @@ import hashlib
 import json
 
 
-def rewrite(path, change):
-    """change(metadata) alters the words of the file in place."""
+def rewrite(path, change, names=()):
+    """change(metadata) alters the words of the file in place; `names` maps names of arrays to new ones."""
     raw = path.read_bytes()
     length = int.from_bytes(raw[:8], "little")
     header, payload = json.loads(raw[8:8 + length]), raw[8 + length:]
+    header = {dict(names).get(name, name): entry for name, entry in header.items()}
     metadata = header["__metadata__"]
     change(metadata)
     metadata.pop("sha256", None)

@@ -1,72 +1,125 @@
 # SPDX-License-Identifier: Apache-2.0
 """Words of a file are shown escaped wherever the command prints them, also into a pipe, which may end on a terminal."""
 import json
+import subprocess
 
 import pytest
 
-from conftest import SMALL
+from conftest import KFE, SMALL
 from model_file import rewrite
 
-EVIL = "x\x1b[2J\x9b31m\u202etxt\nfeatures    9\x7f"
+PAGE = "</script><img src=x>"
+EVIL = "x\x1b[2J\x9b31m\u202etxt\nfeatures    9\x7f" + PAGE
+SHOWN = "x\\x1b[2J\\xc2\\x9b31m\\xe2\\x80\\xaetxt\\x0afeatures    9\\x7f"
 OBEYED = ("\x1b", "\x9b", "\u202e", "\x7f", "\nfeatures    9")
-WORDS = ["method", "parameters", "kfe_version", "label_name", "view", "columns", "classes", "learner", "learner parameters"]
+
+# ---- every word of a model ----
 
 
-def plant(metadata, word):
-    if word == "view":
-        views = json.loads(metadata["views"])
-        views[0]["name"] = EVIL
-        metadata["views"] = json.dumps(views)
-    elif word == "columns":
-        views = json.loads(metadata["views"])
-        views[0]["column_names"] = [f"{EVIL}{j}" for j in range(views[0]["columns"])]
-        metadata["views"] = json.dumps(views)
-    elif word == "classes":
-        metadata["classes"] = json.dumps(["a", EVIL])
-    elif word.startswith("learner"):
-        learner = json.loads(metadata["learner"])
-        learner["name" if word == "learner" else "parameters"] = EVIL
-        metadata["learner"] = json.dumps(learner)
-    else:
-        metadata[word] = EVIL
+def leaves(value, place=()):
+    """The places of all texts in metadata, also in its texts that are JSON."""
+    if isinstance(value, str) and value[:1] in ("{", "["):
+        yield from leaves(json.loads(value), (*place, "JSON"))
+    elif isinstance(value, (dict, list)):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(part, (*place, key))
+    elif isinstance(value, str):
+        yield place
 
 
-def hostile(kfe, word):
-    kfe.write("small.csv", SMALL)
-    kfe.ok("fit", "-q", "-m", "koc", "-k", "rbf:gamma=0.5", "--learner", "svm", "small.csv", "-o", "m.kfe")
-    rewrite(kfe.path("m.kfe"), lambda metadata: plant(metadata, word))
-    return "m.kfe"
+def planted(value, place, word):
+    """The value with a word planted at a place."""
+    if not place:
+        return word(value)
+    if place[0] == "JSON":
+        return json.dumps(planted(json.loads(value), place[1:], word))
+    value[place[0]] = planted(value[place[0]], place[1:], word)
+    return value
+
+
+MODELS = {
+    "encoded": (["--encode", "auto", "--missing", "most-frequent"], "colors.csv"),
+    "prepared": (["--view", "l=x,y", "--view", "r=z", "--prepare", "l=standard,cut:keep=1..1;r=log:offset=1"], "numbers.csv"),
+}
+COMMANDS = [["info", "m.kfe"], ["info", "--json", "m.kfe"], ["explain", "m.kfe"], ["explain", "--json", "m.kfe"], ["explain", "m.kfe", "DATA"],
+            ["evaluate", "m.kfe", "DATA"], ["evaluate", "--json", "m.kfe", "DATA"], ["predict", "m.kfe", "DATA"], ["transform", "m.kfe", "DATA"],
+            ["predict", "--flag-outliers", "--probabilities", "m.kfe", "DATA"],
+            ["report", "m.kfe", "--test", "DATA", "-o", "r.html"], ["plot", "confusion", "m.kfe", "DATA", "-o", "p.svg"],
+            ["export", "m.kfe", "-o", "m.onnx"]]
+WRITES_DATA = {"predict", "transform"}  # where words stay as they are
+
+
+def write_tables(kfe):
+    draw = [(f"{(7 * i) % 5}.{i}", f"{(3 * i) % 4}", f"{i % 6}.5", "ab"[i % 2]) for i in range(24)]
+    kfe.write("numbers.csv", "id,x,y,z,kind\n" + "".join(f"{i},{','.join(row)}\n" for i, row in enumerate(draw)))
+    colors = ["red", "blue", "", "green"]
+    kfe.write("colors.csv", "id,x,color,kind\n" + "".join(f"{i},{row[0]},{colors[i % 4]},{row[3]}\n" for i, row in enumerate(draw)))
+
+
+def header_of(raw):
+    return json.loads(raw[8:8 + int.from_bytes(raw[:8], "little")])
 
 
 def is_safe(text):
     return not any(what in text for what in OBEYED)
 
 
-@pytest.mark.parametrize("word", WORDS)
-@pytest.mark.parametrize("command", [("info", "m.kfe"), ("info", "--json", "m.kfe"), ("explain", "m.kfe"), ("explain", "--json", "m.kfe"),
-                                     ("explain", "m.kfe", "small.csv"), ("evaluate", "m.kfe", "small.csv"),
-                                     ("evaluate", "--json", "m.kfe", "small.csv"), ("export", "m.kfe", "-o", "m.onnx")],
-                         ids=" ".join)
-def test_what_the_command_prints_is_escaped(kfe, word, command):
-    hostile(kfe, word)
-    done = run(kfe, command)
-    assert is_safe(done.out) and is_safe(done.err), (done.out, done.err)
-    if command == ("info", "m.kfe") and word not in ("label_name", "columns"):
-        assert "x\\x1b[2J\\xc2\\x9b31m\\xe2\\x80\\xaetxt\\x0afeatures    9\\x7f" in done.out
-    if "--json" in command and done.out:
-        json.loads(done.out)
-
-
-def run(kfe, command):
+def run(kfe, *command):
     """The command may refuse such a file; what it then says is safe too."""
-    try:
-        return kfe.ok(*command)
-    except AssertionError:
-        return kfe.run(*command, status=2)
+    done = subprocess.run([KFE, *command], cwd=kfe.folder, capture_output=True, timeout=300)
+    assert done.returncode in (0, 2), (command, done.stderr)
+    done.out, done.err = done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+    return done
+
+
+def check_all(kfe, data, place):
+    """Runs every command; returns whether `info` showed the word. What it refuses, every command refuses alike."""
+    for template in COMMANDS:
+        command = [data if word == "DATA" else word for word in template]
+        done = run(kfe, *command)
+        assert is_safe(done.err) and (command[0] in WRITES_DATA or is_safe(done.out)), (place, command, done.out, done.err)
+        if "--json" in command and done.out:
+            json.loads(done.out)
+        if template == COMMANDS[0]:
+            shown = SHOWN in done.out
+            if done.returncode:
+                return False
+    for name in ["r.html", "p.svg"]:
+        if kfe.path(name).exists():
+            page = kfe.path(name).read_text()
+            assert "\x1b" not in page and PAGE not in page, (place, name)
+            kfe.path(name).unlink()
+    return shown
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_word_of_a_model_is_escaped(kfe, monkeypatch, model):
+    monkeypatch.setenv("KFE_CHARTS", "")
+    write_tables(kfe)
+    flags, data = MODELS[model]
+    kfe.ok("fit", "-q", "-m", "koc", "-k", "rbf:gamma=1", "--learner", "svm", "--calibration", "platt", "--id", "id", *flags, data, "-o", "m.kfe")
+    clean = kfe.path("m.kfe").read_bytes()
+    header = header_of(clean)
+    shown = set()
+    for place in leaves(header["__metadata__"]):
+        for word in (lambda old: EVIL, lambda old: old + EVIL):
+            kfe.path("m.kfe").write_bytes(clean)
+            rewrite(kfe.path("m.kfe"), lambda metadata: planted(metadata, place, word))
+            if check_all(kfe, data, place):
+                shown.add(place[0])
+    for name in header:
+        if name != "__metadata__":
+            kfe.path("m.kfe").write_bytes(clean)
+            rewrite(kfe.path("m.kfe"), lambda metadata: None, {name: name + EVIL})
+            if check_all(kfe, data, name):
+                shown.add(name)
+    assert shown >= {"method", "parameters", "kfe_version", "views", "classes", "learner", "record.learner-c"}, shown
 
 
 def test_json_and_predictions_keep_the_words(kfe):
-    hostile(kfe, "classes")
+    kfe.write("small.csv", SMALL)
+    kfe.ok("fit", "-q", "-m", "koc", "-k", "rbf:gamma=0.5", "--learner", "svm", "small.csv", "-o", "m.kfe")
+    rewrite(kfe.path("m.kfe"), lambda metadata: metadata.update(classes=json.dumps(["a", EVIL])))
     assert EVIL in json.loads(kfe.ok("info", "--json", "m.kfe").out)["classes"]
     kfe.ok("predict", "-q", "m.kfe", "small.csv", "-o", "p.csv")
     assert EVIL.encode() in kfe.path("p.csv").read_bytes()
