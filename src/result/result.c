@@ -7,6 +7,9 @@
 
 #include "core/memory.h"
 
+/* A double tells whole numbers apart up to here. */
+#define KFE_LARGEST_COUNT 9007199254740992.0
+
 static void column_free(kfe_context *ctx, kfe_i_result_column *c, int64_t rows)
 {
     for (int64_t i = 0; i < c->count; i++)
@@ -225,6 +228,8 @@ void kfe_i_put(kfe_i_result_table *t, const char *group, const char *name, int k
         c->cells[c->count++] = (kfe_i_result_cell){.number = NAN};
     kfe_i_result_cell *cell = &c->cells[t->shown.rows - 1];
     cell->given = 1;
+    if (kind == KFE_COLUMN_COUNT && fabs(number) > KFE_LARGEST_COUNT)
+        kind = KFE_COLUMN_REAL;
     if (kind == KFE_COLUMN_NONE || !takes_kind(c, kind))
         return;
     cell->number = number;

@@ -5,7 +5,8 @@
  * model loads and gives the same bits.
  *
  * The input is ten bytes of choices, then the numbers: one byte of kind each, with eight bytes of a double
- * for kind 0. What is left chooses more: an option of the fit, weights of the examples, or a fit from sums.
+ * for kind 0. What is left chooses more: an option of the fit, weights of the examples, a fit from sums, or steps that
+ * prepare the rows.
  */
 #include <math.h>
 #include <stdio.h>
@@ -174,7 +175,37 @@ static kfe_status make_spec(kfe_context *ctx, input *in, kfe_spec **out)
     return status;
 }
 
-enum { WITH_OPTION = 1, WITH_WEIGHTS = 2, FROM_SUMS = 4 };
+enum { WITH_OPTION = 1, WITH_WEIGHTS = 2, FROM_SUMS = 4, WITH_STEPS = 8, MOST_STEPS = 3 };
+
+/* Up to three steps; most have settings that four columns allow. */
+static void set_steps(kfe_context *ctx, input *in, kfe_spec *spec)
+{
+    static const char *const settings[] = {"",
+                                           ":window=3,order=1",
+                                           ":window=3,order=2,derivative=1",
+                                           ":order=0",
+                                           ":lambda=10,iterations=3",
+                                           ":offset=1",
+                                           ":offset=5e-324",
+                                           ":width=2",
+                                           ":keep=1..2",
+                                           ":lambda=1e12,asymmetry=1e-9",
+                                           ":drop=2..3",
+                                           ":window=3,delta=5e-324,derivative=1,order=1"};
+    char chain[256] = "";
+    int steps = 0;
+    int count = 1 + (int)take_byte(in) % MOST_STEPS;
+
+    while (kfe_step(steps))
+        steps++;
+    for (int i = 0; i < count; i++) {
+        size_t used = strlen(chain);
+        const char *name = kfe_step((int)take_byte(in) % steps)->name;
+        const char *more = settings[take_byte(in) % (sizeof settings / sizeof *settings)];
+        snprintf(chain + used, sizeof chain - used, "%s%s%s", i ? "," : "", name, more);
+    }
+    kfe_spec_set(ctx, spec, "prepare", chain);
+}
 
 static void set_more(kfe_context *ctx, input *in, unsigned more, kfe_spec *spec, const problem *p,
                      kfe_data *data)
@@ -227,6 +258,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (make_spec(ctx, &in, &spec) == KFE_OK && make_data(ctx, &in, take_byte(&in), &p, &data) == KFE_OK) {
         unsigned more = take_byte(&in);
         set_more(ctx, &in, more, spec, &p, data);
+        if (more & WITH_STEPS)
+            set_steps(ctx, &in, spec);
         kfe_status status =
             more & FROM_SUMS ? fit_sums(ctx, spec, data, &model) : kfe_fit(ctx, spec, data, &model);
         questions = 0;

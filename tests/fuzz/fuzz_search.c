@@ -3,7 +3,7 @@
  * libFuzzer harness of searches: grids and the options of cross-validation, comparison, evaluation, measures
  * and splits, on a dozen examples. A search ends with a result or a message, and the JSON of the result is valid.
  *
- * The input is lines: method, parameters, kernel, learner, its parameters, two grids, options.
+ * The input is lines: method, parameters, kernel, learner, its parameters, two grids, options, steps that prepare rows.
  */
 #include <jansson.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "kfe.h"
 #include "support/result.h"
 
-enum { MEMORY_LIMIT = 16 << 20, LINES = 8, MOST = 4096, QUESTIONS = 600, ROWS = 12 };
+enum { MEMORY_LIMIT = 16 << 20, LINES = 9, MOST = 4096, QUESTIONS = 600, ROWS = 12, COLS = 4 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -22,7 +22,7 @@ typedef struct texts {
     const char *line[LINES]; /* NULL: the line is empty or missing */
 } texts;
 
-enum { METHOD, PARAMS, KERNEL, LEARNER, LEARNER_PARAMS, GRID, SECOND_GRID, OPTIONS };
+enum { METHOD, PARAMS, KERNEL, LEARNER, LEARNER_PARAMS, GRID, SECOND_GRID, OPTIONS, PREPARE };
 
 static void split(const uint8_t *bytes, size_t size, texts *out)
 {
@@ -58,11 +58,12 @@ static void check(kfe_context *ctx, kfe_status status, char *written, const char
 
 static kfe_status make_data(kfe_context *ctx, int real, kfe_data **out)
 {
-    static const double values[ROWS * 2] = {0, 1, 1, 0, 2, 1, 1, 3, 4, 0, 0, 5,
-                                            1, 1, 2, 2, 3, 0, 0, 3, 1, 2, 4, 4};
+    static const double values[ROWS * COLS] = {0, 1, 2, 5, 1, 0, 1, 2, 2, 1, 4, 3, 1, 3, 0, 1,
+                                               4, 0, 2, 6, 0, 5, 1, 1, 1, 1, 1, 1, 2, 2, 3, 0,
+                                               3, 0, 0, 3, 0, 3, 5, 2, 1, 2, 2, 4, 4, 4, 1, 0};
     static const char *const labels[ROWS] = {"a", "b", "a", "b", "c", "b", "a", "a", "c", "b", "c", "c"};
     static const double targets[ROWS] = {0, 1, 0.5, 2, -1, 3, 1, 1.5, -2, 2.5, 0.25, 1};
-    kfe_status status = kfe_data_wrap_dense(ctx, ROWS, 2, 2, values, out);
+    kfe_status status = kfe_data_wrap_dense(ctx, ROWS, COLS, COLS, values, out);
 
     if (status == KFE_OK)
         status = real ? kfe_data_set_targets(ctx, *out, 1, targets) : kfe_data_set_labels(ctx, *out, labels);
@@ -120,7 +121,8 @@ static void use(kfe_context *ctx, const texts *t, int real, int *questions)
     if (make_data(ctx, real, &data) == KFE_OK && t->line[METHOD] &&
         kfe_spec_parse(ctx, t->line[METHOD], t->line[PARAMS], t->line[KERNEL], &spec) == KFE_OK &&
         (!t->line[LEARNER] ||
-         kfe_spec_set_learner(ctx, spec, t->line[LEARNER], t->line[LEARNER_PARAMS]) == KFE_OK)) {
+         kfe_spec_set_learner(ctx, spec, t->line[LEARNER], t->line[LEARNER_PARAMS]) == KFE_OK) &&
+        (!t->line[PREPARE] || kfe_spec_set(ctx, spec, "prepare", t->line[PREPARE]) == KFE_OK)) {
         search(ctx, t, spec, data, questions);
         *questions = 0;
         measure(ctx, t, data);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libFuzzer harness of everything that users write as text: specs, kernels, families, grids and options. The
- * input is lines: method, parameters, kernel, second kernel, learner, its parameters, grid, options. Nothing
- * is fitted; kernels are evaluated on two tiny tables.
+ * input is lines: method, parameters, kernel, second kernel, learner, its parameters, grid, options, steps that prepare
+ * rows. Nothing is fitted; kernels are evaluated on two tiny tables.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "kfe.h"
 #include "support/result.h"
 
-enum { MEMORY_LIMIT = 64 << 20, LINES = 8, MOST = 4096 };
+enum { MEMORY_LIMIT = 64 << 20, LINES = 9, MOST = 4096 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -46,6 +46,8 @@ static void use_spec(kfe_context *ctx, const texts *t)
     }
     if (t->line[4])
         kfe_spec_set_learner(ctx, spec, t->line[4], t->line[5]);
+    if (t->line[8])
+        kfe_spec_set(ctx, spec, "prepare", t->line[8]);
     if (t->line[6])
         kfe_spec_set(ctx, spec, t->line[6], t->line[7] ? t->line[7] : "");
     kfe_cv_check(ctx, spec, (const char *const[]){t->line[6], NULL}, t->line[7], &settings);

@@ -138,6 +138,28 @@ static void test_lists_and_mistakes_in_json(void **state)
     free(many);
 }
 
+/* Integers that no double holds are numbers like any other. */
+static void test_huge_counts_are_reals(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_result *result = NULL;
+    char *text = NULL;
+
+    assert_ok(ctx,
+              kfe_result_parse(
+                  ctx, "{\"a\": 9007199254740992, \"b\": 9223372036854775807, \"c\": -9223372036854775807}",
+                  &result));
+    const kfe_table *facts = kfe_result_table(result, 0);
+    assert_int_equal(kfe_table_find(facts, "a")->kind, KFE_COLUMN_COUNT);
+    assert_int_equal(kfe_table_find(facts, "b")->kind, KFE_COLUMN_REAL);
+    assert_ok(ctx, kfe_result_report(ctx, result, KFE_STYLE_JSON, &text));
+    assert_non_null(strstr(text, "\"a\": 9007199254740992"));
+    assert_non_null(strstr(text, "\"b\": 9.22337203685477"));
+    assert_non_null(strstr(text, "\"c\": -9.22337203685477"));
+    kfe_string_free(ctx, text);
+    kfe_result_free(result);
+}
+
 /* Files that are JSON but not the results of anything are written or refused, in every style, and drawn or refused. */
 static void test_strange_results_do_no_harm(void **state)
 {
@@ -246,8 +268,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         with_context(test_values_are_read_back),          with_context(test_json_is_nested_and_read_back),
         with_context(test_late_columns_join_their_group), with_context(test_lists_and_mistakes_in_json),
-        with_context(test_csv_has_every_value),           with_context(test_strange_results_do_no_harm),
-        with_context(test_columns_are_explained),
+        with_context(test_csv_has_every_value),           with_context(test_huge_counts_are_reals),
+        with_context(test_strange_results_do_no_harm),    with_context(test_columns_are_explained),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
