@@ -13,7 +13,7 @@ clang_version=$(command -v clang > /dev/null && clang -dumpversion | cut -d. -f1
 if [[ ${1-} != --build ]]; then
     packages+=(clang clang-tidy clang-format libomp-dev "libclang-rt-$clang_version-dev" libcmocka-dev libjansson-dev coinor-libclp-dev
         libsdp-dev liblinear-dev libsvm-dev
-        binutils git valgrind
+        binutils dpkg-dev git locales valgrind
         python3 python3-venv python3-numpy python3-scipy python3-sklearn python3-pandas python3-pytest python3-hypothesis
         python3-matplotlib python3-sphinx python3-myst-parser furo groff-base)
     optional+=(ccache=ccache mold=mold zstd=zstd bindgen=bindgen rustc=rustc chromium=chromium rsvg-convert=librsvg2-bin pandoc=pandoc mpirun=openmpi-bin ip=iproute2)

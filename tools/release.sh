@@ -43,4 +43,4 @@ awk -v version="$version" '/^## / { on = index($2, version) == 1 } on' CHANGELOG
 [[ -s $dist/kfe-$version-changes.md ]] || refuse "CHANGELOG.md says nothing about $version"
 (cd "$dist" && sha256sum kfe-* > SHA256SUMS && sha256sum --quiet -c SHA256SUMS)
 ls -l "$dist"
-((try)) && echo "This was a trial. Do not publish it." || echo "Test it with tests/wheel/run.sh, tag the commit v$version, and publish $dist."
+((try)) && echo "This was a trial. Do not publish it." || echo "Test it with tools/try-fresh.sh --all and tests/wheel/run.sh, tag the commit v$version, and publish $dist."

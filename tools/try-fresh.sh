@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tries what README.md promises on a bare Debian 12: makes a root with debootstrap and git, clones the last commit into it, and runs
 # ./demo.sh, ./test.sh, the three ways to install, and the examples of README.md. As root, with debootstrap and a network.
-# usage: tools/try-fresh.sh [--only STEP,...] [--root FOLDER] [--data FOLDER] [--ccache FOLDER] [--logs FOLDER]
+# usage: tools/try-fresh.sh [--all] [--only STEP,...] [--root FOLDER] [--data FOLDER] [--ccache FOLDER] [--logs FOLDER]
 #
+# --all              the step test runs ./test.sh --all, as before a release
 # --only STEP,...    some of the steps, in the order given: demo, cmake, pip, r, test, and test:STAGE for a stage of ./test.sh (all but the last)
 # --root FOLDER      make the root here and keep it; a root that is already there is used again, with the packages it has got
 #                    (a folder of its own, which is removed)
@@ -19,10 +20,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source=$PWD
-usage() { sed -n '6,16s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+usage() { sed -n '6,17s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
-only=demo,cmake,pip,r,test root= keep=0 data= ccache= logs=$source/test-logs/fresh
+only=demo,cmake,pip,r,test root= keep=0 data= ccache= all= logs=$source/test-logs/fresh
 while (($#)); do
+    [[ $1 != --all ]] || { all=--all; shift; continue; }
     [[ $1 == --only || $1 == --root || $1 == --data || $1 == --ccache || $1 == --logs ]] && (($# > 1)) || usage
     case $1 in
         --only) only=$2 ;;
@@ -48,7 +50,7 @@ if [[ -z ${KFE_IN_NAMESPACE-} ]]; then
     # Other users must get through the root: tests run the command as one of them.
     ((keep)) || { root=$(mktemp -d /var/tmp/kfe-fresh.XXXXXX) && chmod 755 "$root"; }
     mkdir -p "$logs"
-    KFE_IN_NAMESPACE=1 unshare --mount --pid --fork --kill-child "$0" --only "$only" --root "$root" --logs "$logs" \
+    KFE_IN_NAMESPACE=1 unshare --mount --pid --fork --kill-child "$0" $all --only "$only" --root "$root" --logs "$logs" \
         ${data:+--data "$data"} ${ccache:+--ccache "$ccache"} &
     child=$!
     trap 'kill -KILL "$child" 2> /dev/null; wait "$child" || true; ((keep)) || rm -rf --one-file-system "$root"' EXIT
@@ -135,7 +137,7 @@ run_in_clone() { # NAME COMMANDS
 }
 
 step_demo() { run_in_clone demo ./demo.sh; }
-step_test() { run_in_clone test "./test.sh $*"; }
+step_test() { run_in_clone test "./test.sh ${*:-$all}"; }
 step_cmake() {
     run_in_clone cmake 'tools/install-deps.sh --build
         cmake -S . -B build && cmake --build build -j"$(nproc)" && cmake --install build

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tools that make releases refuse what must not be released, and the recipes are complete."""
+import ast
 import base64
 import csv
 import hashlib
@@ -204,6 +205,59 @@ def test_scripts_use_what_is_installed():
     assert program.search("a | which x") and program.search("x=$(ps -e)") and not program.search("# which machine\n    name which zip")
     found = [f"{path.relative_to(ROOT)}: {match[1]}" for path in scripts for match in program.finditer(re.sub(r"#.*", "", path.read_text()))]
     assert not found, found
+
+
+def test_a_bare_root_can_run_all_stages():
+    """Whatever else is asked for, --all reaches ./test.sh, and a stage runs alone."""
+    script = (ROOT / "tools" / "try-fresh.sh").read_text()
+    step = next(line for line in script.splitlines() if line.startswith("step_test()"))
+    shown = run("bash", "-c", f'run_in_clone() {{ echo "$2"; }}; {step}; all=--all; step_test; step_test unit; all=; step_test').stdout
+    assert [line.rstrip() for line in shown.splitlines()] == ["./test.sh --all", "./test.sh unit", "./test.sh"]
+    assert "tools/try-fresh.sh --all" in (ROOT / "tools" / "release.sh").read_text()
+
+
+# What tests in Python, C and R may start without asking whether it is there: {program: its package, "" if a bare Debian has it}.
+INSTALLED = {**dict.fromkeys(["bash", "sh", "env", "nproc", "rm", "ldd", "mount", "umount"], ""), "/usr/bin/python3": "python3", "cc": "gcc",
+             "git": "git", "groff": "groff-base", "nm": "binutils", "localedef": "locales"}
+STARTERS = {"run", "Popen", "call", "check_call", "check_output"}
+
+
+def started_by_python(text):
+    """The first words of lists that subprocess gets, and of the arguments of `run` in this file."""
+    for call in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call) and node.args):
+        of_module = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") == "subprocess" and call.func.attr in STARTERS
+        if not of_module and not (isinstance(call.func, ast.Name) and call.func.id == "run" and "def run(*command" in text):
+            continue
+        first = call.args[0]
+        while isinstance(first, ast.BinOp):
+            first = first.left
+        first = first.elts[0] if isinstance(first, ast.List) and first.elts else first
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
+            yield first.value
+
+
+def started_by_c(text):
+    """Commands are a literal, or printed into `command`."""
+    return re.findall(r'\b(?:(?:system|popen|execlp|execvp)\(|snprintf\(command, sizeof command, )"([\w./-]+)', text) if "system(" in text else []
+
+
+def started_by_r(text):
+    return re.findall(r'\bsystem2?\(\s*"([\w./-]+)', text)
+
+
+def test_tests_start_what_is_installed():
+    """A program is installed by install-deps.sh, or its test asks for it first."""
+    found, wrong = set(), []
+    for ending, started, folders in (".py", started_by_python, ["tests", "python"]), (".c", started_by_c, ["tests"]), (".R", started_by_r, ["tests", "R"]):
+        for path in (path for folder in folders for path in (ROOT / folder).rglob("*" + ending)):
+            text = path.read_text()
+            asked = set(re.findall(r"which\(\"([^\"]+)\"\)", text)) | set(re.findall(r'system\("(\w+) [^"]*2>/dev/null"\) != 0', text))
+            programs = set(started(text)) - {"kfe"}
+            found |= programs
+            wrong += [f"{path.relative_to(ROOT)}: {name}" for name in programs - asked if name not in INSTALLED and not name.startswith(("./", "/nowhere"))]
+    assert {"git", "localedef", "nproc"} <= found and not wrong, wrong
+    installs = set(re.findall(r"[a-z0-9.+-]+", (ROOT / "tools" / "install-deps.sh").read_text()))
+    assert not [name for name, package in INSTALLED.items() if package and package not in installs]
 
 
 @pytest.mark.skipif("KFE_LIBRARY" not in os.environ or not shutil.which("objdump"), reason="needs the library and binutils")
