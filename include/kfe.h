@@ -335,7 +335,8 @@ KFE_API kfe_status kfe_data_set_groups(kfe_context *ctx, kfe_data *data, const i
 KFE_API kfe_status kfe_data_take_groups(kfe_context *ctx, kfe_data *data, const char *column);
 /* Sets how many examples each row counts for: one number per row, not negative (copied; NULL: one each). A row of weight
  * 2 counts like two equal rows, and a row of weight 0 is left out. Fits and metrics take the weights into account; methods and
- * learners without KFE_HAS_SAMPLE_WEIGHTS refuse weights. */
+ * learners without KFE_HAS_SAMPLE_WEIGHTS refuse weights. Categories of kfe_data_encode that only rows of weight 0 have lose their
+ * columns. */
 KFE_API kfe_status kfe_data_set_weights(kfe_context *ctx, kfe_data *data, const double *weights);
 /* The same with a column of the first view, given by name or by number from 1; the column is removed from the view. */
 KFE_API kfe_status kfe_data_take_weights(kfe_context *ctx, kfe_data *data, const char *column);

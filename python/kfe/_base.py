@@ -121,7 +121,7 @@ class Extractor(Explaining, Partial, ClassNamePrefixFeaturesOutMixin, Transforme
         context = self._context()
         spec = make_spec(context, self)
         spec.check()
-        data = self._prepare(context, X, y, reset=True, finite=False)
+        data = self._prepare(context, X, y, reset=True, finite=False, weights=sample_weight)
         try:
             if sample_weight is not None:
                 data.set_weights(check_weights(sample_weight, data.rows))
@@ -220,15 +220,15 @@ class Extractor(Explaining, Partial, ClassNamePrefixFeaturesOutMixin, Transforme
         return validate(self, X, reset=reset, finite=finite)
 
     def _prepare(self, context: Context, X, y=None, reset: bool = False, with_target: bool = True, finite: bool = True,
-                 seen: SeenNumbers | None = None) -> Data:
+                 seen: SeenNumbers | None = None, weights: Any = None) -> Data:
         """A data set of X, with labels or targets if the estimator needs them. finite=False leaves it to the library to refuse NaNs;
-        `seen` has the targets of the blocks before."""
+        `seen` has the targets of the blocks before. The caller sets the weights, of which those above 0 decide what the targets are."""
         X, texts = split_texts(self, X, reset)
         named = reset or is_views(X) or _get_feature_names(X) is not None
         X = self._check_X(X, reset, finite)
         task = None
         if with_target and (self._needs_target() or (y is not None and self._may_use_target())):
-            y, is_real = validate_target(context, self, X, y, seen)
+            y, is_real = validate_target(context, self, X, y, seen, weights)
             task = TASK_REAL if is_real else TASK_CLASSES
         data = wrap(context, X, getattr(self, "view_feature_names_in_", None))
         if not isinstance(X, (dict, list)) and hasattr(self, "feature_names_in_"):

@@ -87,7 +87,7 @@ class Partial:
             sums, seen = self._sums, copy.copy(vars(self).get("_seen", SeenNumbers()))
             self._check_same_params()
             self._check_same_classes(classes)
-        data = self._prepare(sums.context, X, y, reset=first, seen=seen)
+        data = self._prepare(sums.context, X, y, reset=first, seen=seen, weights=sample_weight)
         try:
             self._check_declared()
             add_rows(sums, data, sample_weight)

@@ -133,7 +133,7 @@ def _search(estimator, X, y, grid, splits: list | None, options: dict[str, Any],
     context = estimator._context()
     spec, grids = make_spec(context, estimator), _grid_texts(grid)
     spec.check()
-    data = estimator._prepare(context, X, y, reset=True)
+    data = estimator._prepare(context, X, y, reset=True, weights=weights)
     best, found = c_void_p(), c_void_p()
     try:
         give_splits(data, splits, groups, weights)
@@ -211,7 +211,7 @@ def _problem(estimator, X, y, division, options: dict[str, Any], weights: np.nda
     y = np.asarray(y)
     groups, splits = division.codes(len(y)), explicit_splits(division, X, y)
     if splits is None:
-        data = estimator._prepare(estimator._context(), X, y, reset=True)
+        data = estimator._prepare(estimator._context(), X, y, reset=True, weights=weights)
         try:
             give_splits(data, None, groups, weights)
             splits = library_splits(data, {name: value for name, value in options.items() if name in DIVIDING})
@@ -229,7 +229,8 @@ def _nested(estimator, grid, problem) -> dict[str, Any]:
         raise ValueError("a grid over kernels or learners needs inner_folds of at least 2")
 
     def inner(train):
-        data = estimator._prepare(estimator._context(), problem.part(estimator, train, train), problem.y[train], reset=True)
+        data = estimator._prepare(estimator._context(), problem.part(estimator, train, train), problem.y[train], reset=True,
+                                  weights=problem.weights_of(train))
         groups = None if problem.groups is None else group_codes(problem.groups[train])
         folds = problem.inner_folds if groups is None else min(problem.inner_folds, int(groups.max()) + 1)
         try:
@@ -408,7 +409,7 @@ def _compare_own(estimators: list[Any], X, y, grid, splits: list | None, options
     from ._splits import give_splits
     context = estimators[0]._context()
     specs, grids, found = [make_spec(context, item) for item in estimators], _grid_texts(grid), c_void_p()
-    data = estimators[0]._prepare(context, X, y, reset=True)
+    data = estimators[0]._prepare(context, X, y, reset=True, weights=weights)
     pointers = (c_void_p * len(specs))(*(spec.pointer for spec in specs))
     try:
         give_splits(data, splits, groups, weights)

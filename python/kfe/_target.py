@@ -58,8 +58,8 @@ class SeenNumbers:
             self.add(context, other.values, other.floating)
 
 
-def validate_target(context: Context, estimator, X, y, seen: SeenNumbers | None = None) -> tuple[np.ndarray, bool]:
-    """y as an array, and whether it contains real values; `seen` are the blocks before, to which it is added."""
+def validate_target(context: Context, estimator, X, y, seen: SeenNumbers | None = None, weights: Any = None) -> tuple[np.ndarray, bool]:
+    """y as an array, and whether it contains real values; `seen` are the blocks before, to which it is added. Rows of weight 0 have no say."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     kind = estimator._target_kind()
@@ -73,7 +73,15 @@ def validate_target(context: Context, estimator, X, y, seen: SeenNumbers | None 
         y = y.toarray() if issparse(y) else y
     if len(y) != count_rows(X):
         raise ValueError(f"Found input variables with inconsistent numbers of samples: [{count_rows(X)}, {len(y)}]")
-    return y, kind == REAL or (kind == EITHER and _is_real(context, y, seen or SeenNumbers()))
+    return y, kind == REAL or (kind == EITHER and _is_real(context, _with_a_say(y, weights), seen or SeenNumbers()))
+
+
+def _with_a_say(y: np.ndarray, weights: Any) -> np.ndarray:
+    """The rows of weight above 0; all rows if there are none, or if the weights are still to be refused."""
+    if weights is None or np.ndim(weights) == 0 or np.shape(weights) != (len(y),):
+        return y
+    counts = np.asarray(weights) > 0
+    return y[counts] if counts.any() else y
 
 
 def _is_real(context: Context, y: np.ndarray, seen: SeenNumbers) -> bool:

@@ -73,7 +73,7 @@ def tune(X, y, *, sample_weight: Any = None, time: float | str | None = 60, tria
     carrier = CLASSES["KPLS"](task=task, random_state=random_state, n_threads=n_threads, memory=memory,
                               device=device, verbose=verbose)
     context, best, found = carrier._context(), c_void_p(), c_void_p()
-    data = carrier._prepare(context, X, y, reset=True)
+    data = carrier._prepare(context, X, y, reset=True, weights=sample_weight)
     options = {"time": "none" if time is None else time, "trials": trials, **options}
     try:
         if sample_weight is not None:

@@ -160,7 +160,7 @@ def _start(estimator, parts, sample, compute, delayed) -> bytes:
             raise InputError("there are no rows, or all weights are zero, which leaves no examples")
         rows, target, weights = (_stack(blocks) for blocks in zip(*taken))
         model = copy.deepcopy(estimator)
-        data = model._prepare(context, rows, target, reset=True)
+        data = model._prepare(context, rows, target, reset=True, weights=weights)
         try:
             if weights is not None:
                 data.set_weights(check_weights(weights, data.rows))
@@ -198,7 +198,7 @@ def _add(started: bytes, estimator, rows, target, weights):
     if rows.shape[0] == 0:
         return sums.to_bytes(), None, SeenNumbers(), None
     model, seen = copy.deepcopy(estimator), SeenNumbers()
-    data = model._prepare(sums.context, rows, target, reset=True, seen=seen)
+    data = model._prepare(sums.context, rows, target, reset=True, seen=seen, weights=weights)
     try:
         add_rows(sums, data, weights)
     finally:

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 import kfe
 from kfe import _tables
+from kfe._data import TASK_CLASSES
 
 WEIGHTS = np.array([1, 2, 3, 0])
 
@@ -341,3 +342,20 @@ def test_a_class_without_weight_is_no_class():
         assert set(estimator.predict(X)) == {"setosa", "virginica"}
         assert list(estimator.classes_) == ["setosa", "virginica"]
         assert np.ravel(estimator.decision_function(X)).shape == (150,)
+
+
+def test_rows_of_weight_zero_decide_neither_categories_nor_the_task():
+    """A fraction and a text that only rows of weight 0 have: the answers are those without these rows."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame({"a": rng.normal(size=30), "color": np.resize(["red", "blue", "lime"], 30)})
+    y = np.resize([0, 1], 30)
+    extra = pd.DataFrame({"a": [0.5, 0.25], "color": ["mauve", "teal"]})
+    w = np.r_[np.ones(30), 0, 0]
+    estimator = kfe.KFD(kernel="rbf:gamma=auto", encode="auto", n_threads=1)
+    alone = estimator.fit(X, y).transform(X)
+    both = estimator.fit(pd.concat([X, extra]), np.r_[y, 2, 3], sample_weight=w).transform(X)
+    np.testing.assert_allclose(both, alone, rtol=1e-12, atol=1e-12)
+    whole = np.r_[y, 30 + np.arange(25)]  # with those of weight 0, more than 20 different whole numbers
+    guessing = kfe.PLS(dim=1, n_threads=1).fit(rng.normal(size=(55, 3)), whole, sample_weight=np.r_[np.ones(30), np.zeros(25)])
+    assert guessing._model.task == TASK_CLASSES

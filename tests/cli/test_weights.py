@@ -201,3 +201,33 @@ def test_the_page_lists_what_takes_weights(kfe):
         listed = [name for line in rows[1].splitlines()[1:] for name in re.findall(r"`([a-z0-9-]+)`", line.split("|")[1])]
         entries = json.loads(kfe.ok(command, "--json").out)
         assert sorted(listed) == sorted(entry["name"] for entry in entries if "sample weights" in entry["flags"])
+
+
+WEIGHTLESS = "0.5,mauve,0,3.5\n0.1,teal,0,0.25\n"
+
+
+@pytest.mark.parametrize("missing", [[], ["--missing", "most-frequent"]])
+@pytest.mark.parametrize("views", [[], ["--view", "left=a", "--view", "right=color"]])
+def test_rows_of_weight_zero_make_no_category_and_no_task(kfe, missing, views):
+    """Their texts get no column, which would change gamma=auto, and their labels do not decide that the others are numbers."""
+    draw = numpy.random.default_rng(3)
+    gap = "" if missing else "red"
+    rows = [f"{draw.normal():.4f},{['red', 'blue', 'lime', gap][i % 4]},{1 + i % 3},{i % 2}" for i in range(40)]
+    header, body = "a,color,n,kind\n", "\n".join(rows) + "\n"
+    kfe.write("with.csv", header + WEIGHTLESS + body + WEIGHTLESS)
+    kfe.write("without.csv", header + body)
+    fit = ["-m", "svm-mkl", "-k", "rbf", *views] if views else ["-m", "kfd", "-k", "rbf:gamma=auto", "--learner", "ls"]
+    answers = []
+    for name in "with", "without":
+        kfe.ok("fit", "-q", *fit, *missing, "--encode", "color", "--weight", "n", f"{name}.csv", "-o", f"{name}.kfe")
+        info = json.loads(kfe.ok("info", "--json", f"{name}.kfe").out)
+        categories = [column["categories"] for view in info["views"] for column in view.get("encoded", [])]
+        assert categories == [["blue", "lime", "red"]]
+        answers.append(kfe.ok("predict", "-q", f"{name}.kfe", "without.csv", "--weight", "n").out)
+    assert answers[0] == answers[1] and set(answers[0].split()[1:]) <= {"0", "1"}
+
+
+def test_a_text_column_of_rows_of_weight_zero_only_is_refused(kfe):
+    kfe.write("t.csv", "a,color,n,kind\n1,,1,u\n2,red,0,u\n3,,1,v\n4,,1,v\n")
+    kfe.refused("fit", "-m", "none", "--learner", "ls", "--encode", "color", "--missing", "mean", "--weight", "n", "t.csv", "-o", "m.kfe",
+                says=["has no value in any row of weight above 0"])

@@ -17,8 +17,8 @@ check_target <- function(y, rows) {
   y
 }
 
-# Whether y is classes. A method that takes no real targets takes numbers as classes.
-is_classes <- function(y, task, method) {
+# Whether y is classes. A method that takes no real targets takes numbers as classes. Rows of weight 0 have no say.
+is_classes <- function(y, task, method, weights = NULL) {
   task <- one_of(one_string(task, "task"), TASKS, "task")
   textual <- is.factor(y) || is.character(y) || is.logical(y)
   if (task == "regress" && textual) stop_kfe("task = \"regress\" needs numbers as y, not classes")
@@ -28,6 +28,7 @@ is_classes <- function(y, task, method) {
   entry <- if (!is.null(method)) find_entry("method", method)
   if (!is.null(entry) && !is.na(entry$name) && has_flag(entry$flags, "supervised") && !has_flag(entry$flags, "regression"))
     return(TRUE)
+  if (!is.null(weights) && any(weights > 0)) y <- y[weights > 0]
   native("guess", make_settings(), if (is.integer(y)) y else as.numeric(y))
 }
 
@@ -35,7 +36,7 @@ is_classes <- function(y, task, method) {
 add_target <- function(data, y, rows, task, method) {
   if (is.null(y)) return(list(data = data, target = NULL))
   y <- check_target(y, rows)
-  if (is_classes(y, task, method)) {
+  if (is_classes(y, task, method, data$weights)) {
     if (is.matrix(y)) stop_kfe("y has several columns, which are real targets, not classes")
     data$labels <- enc2utf8(label_texts(y))
     levels <- if (is.factor(y)) levels(y) else NULL

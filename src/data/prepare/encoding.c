@@ -209,6 +209,7 @@ kfe_status kfe_i_encoding_learn(kfe_context *ctx, int64_t count, const kfe_i_tex
     KFE_TRY(begin_encoding(ctx, count, out));
     for (int64_t e = 0; e < count; e++)
         KFE_TRY(learn_column(ctx, &texts[e], source, &out->columns[e]));
+    out->learned = 1;
 cleanup:
     if (status != KFE_OK)
         kfe_i_encoding_free(out);

@@ -26,6 +26,7 @@ typedef struct kfe_i_categories {
 typedef struct kfe_i_encoding {
     kfe_context *ctx;
     int64_t count;             /* 0: nothing is encoded */
+    int learned;               /* from this data; 0: it is that of a model, or of other rows too */
     kfe_i_categories *columns; /* in the order of the table */
 } kfe_i_encoding;
 

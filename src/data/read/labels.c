@@ -139,24 +139,65 @@ static kfe_status check_encoding(const kfe_i_labels *labels, const char *file)
 
 /* ---- classes or real values ---- */
 
-/* The words converted to numbers. */
+/* The words converted to numbers. What they are taken as depends on those of rows that count. */
 typedef struct numbers {
     double *values; /* one per word; NaN: text */
-    int text;       /* some word is text */
-    int floating;   /* every word is written with a decimal point or exponent */
+    int64_t count;
+    double *asked; /* the values of words in rows of weight above 0 */
+    int text;      /* some of these words are text */
+    int floating;  /* each of them is written with a decimal point or exponent */
 } numbers;
 
-static void read_words(const kfe_i_labels *labels, numbers *out)
+/* used[k]: whether a row that counts has word k; all words if no row counts. */
+static void mark_used(const kfe_i_labels *labels, const double *weights, unsigned char *used)
 {
+    int any = 0;
+
+    for (int64_t i = 0; weights && i < labels->rows; i++)
+        if (weights[i] > 0)
+            any = used[labels->codes[i]] = 1;
+    if (!any)
+        memset(used, 1, (size_t)labels->words.count);
+}
+
+static kfe_status read_words(const kfe_i_labels *labels, const double *weights, numbers *out)
+{
+    kfe_status status = KFE_OK;
+    unsigned char *used = NULL;
+
+    KFE_ALLOC_ZERO(labels->ctx, used, labels->words.count);
+    KFE_ALLOC(labels->ctx, out->values, labels->words.count);
+    KFE_ALLOC(labels->ctx, out->asked, labels->words.count);
+    mark_used(labels, weights, used);
     out->floating = 1;
     for (int64_t k = 0; k < labels->words.count; k++) {
         const char *word = kfe_i_intern_word(&labels->words, k);
-        if (!kfe_i_parse_number(word, word + kfe_i_intern_length(&labels->words, k), &out->values[k])) {
+        int is_text =
+            !kfe_i_parse_number(word, word + kfe_i_intern_length(&labels->words, k), &out->values[k]);
+        if (is_text)
             out->values[k] = (double)NAN;
-            out->text = 1;
-        }
+        if (!used[k])
+            continue;
+        out->asked[out->count++] = out->values[k];
+        out->text |= is_text;
         out->floating &= strpbrk(word, ".eE") != NULL;
     }
+cleanup:
+    kfe_i_free(labels->ctx, used);
+    return status;
+}
+
+/* The same for numbers: those of rows that count. */
+static int64_t pick_numbers(const kfe_i_labels *labels, const double *weights, double *asked)
+{
+    int64_t count = 0;
+
+    for (int64_t i = 0; i < labels->rows; i++)
+        if (!weights || weights[i] > 0)
+            asked[count++] = labels->numbers[i];
+    if (count == 0 && labels->rows > 0)
+        memcpy(asked, labels->numbers, (size_t)labels->rows * sizeof *asked);
+    return count == 0 ? labels->rows : count;
 }
 
 static kfe_status real_target(const kfe_i_labels *labels, const char *file, const double *number,
@@ -215,7 +256,7 @@ static kfe_status note_numbers(const kfe_i_labels *labels, const char *file,
 }
 
 static kfe_status words_to_target(kfe_i_labels *labels, const char *file, const kfe_i_read_settings *settings,
-                                  kfe_i_target *out)
+                                  const double *weights, kfe_i_target *out)
 {
     kfe_status status = KFE_OK;
     kfe_task task = wanted_task(labels, settings);
@@ -223,49 +264,53 @@ static kfe_status words_to_target(kfe_i_labels *labels, const char *file, const 
 
     out->ctx = labels->ctx;
     out->rows = labels->rows;
-    KFE_ALLOC(labels->ctx, found.values, labels->words.count);
-    read_words(labels, &found);
+    KFE_TRY(read_words(labels, weights, &found));
     if (found.text && settings->task == KFE_TASK_OPTION_AUTO)
         task = KFE_TASK_CLASSES; /* also for a model of real values, which may not use the labels at all */
     int guessed = task == KFE_TASK_NONE;
     if (guessed)
-        task = kfe_i_guess_task(labels->ctx, file, labels->words.count, found.values, found.floating);
+        task = kfe_i_guess_task(labels->ctx, file, found.count, found.asked, found.floating);
     if (found.text && settings->guess)
         settings->guess->text = 1;
     else
-        KFE_TRY(
-            note_numbers(labels, file, settings, guessed, labels->words.count, found.values, found.floating));
+        KFE_TRY(note_numbers(labels, file, settings, guessed, found.count, found.asked, found.floating));
     status = task == KFE_TASK_CLASSES ? class_target(labels, file, out)
                                       : real_target(labels, file, found.values, out);
 cleanup:
     kfe_i_free(labels->ctx, found.values);
+    kfe_i_free(labels->ctx, found.asked);
     if (status != KFE_OK)
         kfe_i_target_free(out);
     return status;
 }
 
 static kfe_status numbers_to_target(const kfe_i_labels *labels, const char *file,
-                                    const kfe_i_read_settings *settings, kfe_i_target *out)
+                                    const kfe_i_read_settings *settings, const double *weights,
+                                    kfe_i_target *out)
 {
     kfe_task task = wanted_task(labels, settings);
     kfe_status status = KFE_OK;
     int guessed = task == KFE_TASK_NONE;
+    double *asked = NULL;
 
+    KFE_ALLOC(labels->ctx, asked, labels->rows);
+    int64_t count = pick_numbers(labels, weights, asked);
     if (guessed)
-        task = kfe_i_guess_task(labels->ctx, file, labels->rows, labels->numbers, labels->floating);
-    KFE_TRY(note_numbers(labels, file, settings, guessed, labels->rows, labels->numbers, labels->floating));
+        task = kfe_i_guess_task(labels->ctx, file, count, asked, labels->floating);
+    KFE_TRY(note_numbers(labels, file, settings, guessed, count, asked, labels->floating));
     status = kfe_i_target_from_numbers(labels->ctx, labels->rows, labels->numbers, task, out);
     if (status == KFE_EINPUT)
         status = kfe_i_fail_prefix(labels->ctx, status, file);
 cleanup:
+    kfe_i_free(labels->ctx, asked);
     return status;
 }
 
 kfe_status kfe_i_labels_to_target(kfe_i_labels *labels, const char *file, const kfe_i_read_settings *settings,
-                                  kfe_i_target *out)
+                                  const double *weights, kfe_i_target *out)
 {
     memset(out, 0, sizeof *out);
     if (labels->codes)
-        return words_to_target(labels, file, settings, out);
-    return numbers_to_target(labels, file, settings, out);
+        return words_to_target(labels, file, settings, weights, out);
+    return numbers_to_target(labels, file, settings, weights, out);
 }

@@ -40,7 +40,9 @@ void kfe_i_labels_keep_rows(kfe_i_labels *labels, const int64_t *index, int64_t 
 /* Makes classes or real targets of the column, as the settings say: their task or, if that is auto, what the model
  * expects or else the rule of data/target/task.h. No label may be missing. */
 struct kfe_i_read_settings;
+/* weights: of the rows, NULL: one each; the rule asks the rows of weight above 0, unless there are none. */
 kfe_status kfe_i_labels_to_target(kfe_i_labels *labels, const char *file,
-                                  const struct kfe_i_read_settings *settings, kfe_i_target *out);
+                                  const struct kfe_i_read_settings *settings, const double *weights,
+                                  kfe_i_target *out);
 
 #endif

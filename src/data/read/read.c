@@ -282,14 +282,14 @@ static void move_table(kfe_i_raw_table *raw, kfe_i_view *view)
 }
 
 static kfe_status move_target(kfe_i_raw_table *raw, const char *file, const kfe_i_read_settings *settings,
-                              kfe_data *data)
+                              const double *weights, kfe_data *data)
 {
     kfe_status status = KFE_OK;
 
     if (!raw->labels.present)
         return KFE_OK;
     KFE_TRY(kfe_i_labels_to_target(&raw->labels, settings->label_file[0] ? settings->label_file : file,
-                                   settings, &data->target));
+                                   settings, weights, &data->target));
     if (!settings->label_file[0])
         data->label_place = raw->labels.place;
     data->target_name = raw->labels.name;
@@ -325,7 +325,7 @@ kfe_status kfe_i_data_from_raw(kfe_context *ctx, kfe_i_raw_table *raw, const cha
     KFE_TRY(name_view(ctx, name, path, &data->views[0]));
     data->first_row = raw->first_row;
     move_table(raw, &data->views[0]);
-    KFE_TRY(move_target(raw, file, settings, data));
+    KFE_TRY(move_target(raw, file, settings, raw->weights, data));
     KFE_TRY(kfe_i_take_row_columns(raw, 1, &path, data));
     KFE_TRY(divide(ctx, settings, raw, data));
     *out = data;
@@ -475,7 +475,8 @@ kfe_status kfe_i_data_read_files(kfe_context *ctx, int count, const char *const 
     KFE_TRY(read_raw_tables(ctx, count, paths, &settings, data->views, raws));
     for (int v = 0; v < count; v++)
         move_table(&raws[v], &data->views[v]);
-    KFE_TRY(move_target(&raws[count - 1], kfe_i_shown_path(paths[count - 1]), &settings, data));
+    KFE_TRY(move_target(&raws[count - 1], kfe_i_shown_path(paths[count - 1]), &settings,
+                        kfe_i_row_weights(raws, count), data));
     KFE_TRY(kfe_i_take_row_columns(raws, count, paths, data));
     log_summary(data, kfe_i_shown_path(paths[count - 1]), &settings);
     KFE_TRY(divide(ctx, &settings, &raws[0], data));

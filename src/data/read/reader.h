@@ -66,6 +66,8 @@ kfe_status kfe_i_check_raw_table(const kfe_i_raw_table *raw, const char *file,
 /* Fails unless each column that {id}, {groups} and {weight} name is in exactly one of the tables of several views. */
 kfe_status kfe_i_check_row_columns(kfe_context *ctx, kfe_i_raw_table *raws, int count,
                                    const char *const *paths, const kfe_i_read_settings *settings);
+/* The weights of the rows, from the table that has them; NULL: none. */
+const double *kfe_i_row_weights(kfe_i_raw_table *raws, int count);
 /* Moves names, groups and weights of the rows from the table that has them to the data. */
 kfe_status kfe_i_take_row_columns(kfe_i_raw_table *raws, int count, const char *const *paths, kfe_data *data);
 /* Handles missing values and makes a data set of one view, called `name` (NULL: after its file). */

@@ -109,6 +109,11 @@ static void move_names(kfe_i_raw_table *raw, kfe_data *data)
     raw->id_name = NULL;
 }
 
+const double *kfe_i_row_weights(kfe_i_raw_table *raws, int count)
+{
+    return owner_of(raws, count, has_weights)->weights;
+}
+
 kfe_status kfe_i_take_row_columns(kfe_i_raw_table *raws, int count, const char *const *paths, kfe_data *data)
 {
     kfe_i_raw_table *owner = owner_of(raws, count, has_groups);

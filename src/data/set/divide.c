@@ -171,6 +171,7 @@ static kfe_status restrict_encoding(kfe_context *ctx, const kfe_i_division *divi
     kfe_status status = kfe_i_encoding_copy(ctx, encoding, out);
     int64_t kept = 0;
 
+    out->learned = encoding->learned;
     for (int64_t e = 0; status == KFE_OK && e < out->count; e++) {
         kfe_i_categories column = out->columns[e];
         if (division->view_of[column.column] != view) {

@@ -48,6 +48,148 @@ cleanup:
     return status;
 }
 
+/* ---- rows of weight 0 ---- */
+
+/* What goes of one view. */
+typedef struct unused {
+    unsigned char *gone; /* of each column */
+    int64_t *place;      /* of each column that stays */
+    int64_t kept;
+} unused;
+
+/* Whether a row that counts has this category; `opened` has NaN where a text is missing. */
+static int is_used(const kfe_i_table *opened, const double *weights, int64_t column)
+{
+    for (int64_t i = 0; i < opened->rows; i++)
+        if (weights[i] > 0 && kfe_i_table_value(opened, i, column) == 1)
+            return 1;
+    return 0;
+}
+
+static kfe_status find_unused(kfe_context *ctx, const kfe_i_view *view, const double *weights, unused *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t first = 0; /* column of the encoded one at hand */
+    int64_t added = 0;
+    kfe_i_table opened = {0};
+    const kfe_i_table *table = &view->table;
+
+    if (view->gaps.fill != KFE_FILL_NONE) {
+        KFE_TRY(kfe_i_gaps_open(ctx, &view->table, &view->gaps, &opened));
+        table = &opened;
+    }
+    KFE_ALLOC_ZERO(ctx, out->gone, table->cols);
+    KFE_ALLOC(ctx, out->place, table->cols);
+    for (int64_t e = 0; e < view->encoding.count; e++) {
+        int64_t count = view->encoding.columns[e].count;
+        int64_t used = 0;
+        first = view->encoding.columns[e].column + added;
+        for (int64_t k = first; k < first + count; k++)
+            used += !(out->gone[k] = !is_used(table, weights, k));
+        if (used == 0)
+            KFE_FAIL(ctx, KFE_EINPUT,
+                     "%s: a column of text has no value in any row of weight above 0, so there is nothing to "
+                     "encode; leave it out",
+                     kfe_i_view_shown(view));
+        added += count - 1;
+    }
+    for (int64_t j = 0; j < table->cols; j++)
+        out->place[j] = out->gone[j] ? -1 : out->kept++;
+cleanup:
+    kfe_i_table_free(&opened);
+    return status;
+}
+
+/* Keeps the categories whose columns stay. */
+static void shorten_encoding(kfe_i_encoding *encoding, const unused *u)
+{
+    int64_t added = 0;
+
+    for (int64_t e = 0; e < encoding->count; e++) {
+        kfe_i_categories *column = &encoding->columns[e];
+        int64_t first = column->column + added;
+        int64_t count = column->count;
+        added += count - 1;
+        column->count = 0;
+        for (int64_t k = 0; k < count; k++)
+            if (u->gone[first + k])
+                kfe_i_free(encoding->ctx, column->words[k]);
+            else
+                column->words[column->count++] = column->words[k];
+    }
+}
+
+static void shorten_names(kfe_i_view *view, const unused *u, int64_t cols)
+{
+    for (int64_t j = 0; view->column_names && j < cols; j++)
+        if (u->gone[j])
+            kfe_i_free(view->encoding.ctx, view->column_names[j]);
+        else
+            view->column_names[u->place[j]] = view->column_names[j];
+}
+
+static void shorten_gaps(kfe_i_gaps *gaps, const kfe_i_encoding *encoding, const unused *u, int64_t rows)
+{
+    int64_t begin = 0;
+    int64_t kept = 0;
+
+    if (gaps->fill == KFE_FILL_NONE)
+        return;
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t end = gaps->row_start[i + 1];
+        for (int64_t p = begin; p < end; p++)
+            if (!u->gone[gaps->columns[p]])
+                gaps->columns[kept++] = (int32_t)u->place[gaps->columns[p]];
+        begin = end;
+        gaps->row_start[i + 1] = kept;
+    }
+    for (int64_t b = 0, added = 0; b < gaps->block_count; b++) {
+        gaps->blocks[2 * b] = encoding->columns[b].column + added;
+        gaps->blocks[2 * b + 1] = encoding->columns[b].count;
+        added += encoding->columns[b].count - 1;
+    }
+}
+
+static kfe_status drop_unused(kfe_context *ctx, kfe_i_view *view, const double *weights)
+{
+    kfe_status status = KFE_OK;
+    unused u = {0};
+    kfe_i_table rest = {0};
+    int64_t cols = view->table.cols;
+
+    KFE_TRY(find_unused(ctx, view, weights, &u));
+    if (u.kept == cols)
+        goto cleanup;
+    KFE_TRY(kfe_i_table_new_dense(ctx, view->table.rows, u.kept, &rest));
+    for (int64_t i = 0; i < rest.rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            if (!u.gone[j])
+                rest.values[i * u.kept + u.place[j]] = kfe_i_table_value(&view->table, i, j);
+    shorten_encoding(&view->encoding, &u);
+    shorten_gaps(&view->gaps, &view->encoding, &u, rest.rows);
+    shorten_names(view, &u, cols);
+    kfe_i_table_free(&view->table);
+    view->table = rest;
+cleanup:
+    kfe_i_free(ctx, u.gone);
+    kfe_i_free(ctx, u.place);
+    return status;
+}
+
+kfe_status kfe_i_data_drop_weightless_categories(kfe_context *ctx, kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+    const double *weights = data->target.weights;
+
+    for (int v = 0; weights && v < data->view_count; v++)
+        if (data->views[v].encoding.learned && data->views[v].encoding.count > 0)
+            KFE_TRY(drop_unused(ctx, &data->views[v], weights));
+cleanup:
+    return status;
+}
+
+/* ---- encoding ---- */
+
 kfe_status kfe_i_data_encode(kfe_context *ctx, kfe_data *data, const kfe_i_given_texts *given,
                              const kfe_i_encoding *known)
 {
@@ -76,6 +218,7 @@ kfe_status kfe_i_data_encode(kfe_context *ctx, kfe_data *data, const kfe_i_given
     view->encoding = encoding;
     copy = (kfe_i_table){0};
     encoding = (kfe_i_encoding){0};
+    KFE_TRY(kfe_i_data_drop_weightless_categories(ctx, data));
 cleanup:
     kfe_i_text_columns_free(ctx, texts ? given->count : 0, texts);
     kfe_i_encoding_free(&encoding);

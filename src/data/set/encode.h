@@ -16,4 +16,8 @@ typedef struct kfe_i_given_texts {
 kfe_status kfe_i_data_encode(kfe_context *ctx, kfe_data *data, const kfe_i_given_texts *given,
                              const kfe_i_encoding *known);
 
+/* Removes the columns of categories that only rows of weight 0 have, as such rows are left out. Nothing without weights, or if the
+ * categories are those of a model. */
+kfe_status kfe_i_data_drop_weightless_categories(kfe_context *ctx, kfe_data *data);
+
 #endif

@@ -4,6 +4,7 @@
 
 #include "core/memory.h"
 #include "data/data.h"
+#include "data/set/encode.h"
 
 kfe_status kfe_data_set_weights(kfe_context *ctx, kfe_data *data, const double *weights)
 {
@@ -19,6 +20,7 @@ kfe_status kfe_data_set_weights(kfe_context *ctx, kfe_data *data, const double *
     kfe_i_free(data->ctx, data->target.weights);
     data->target.weights = copy;
     data->target.ctx = data->ctx; /* data without a target has weights too */
+    KFE_TRY(kfe_i_data_drop_weightless_categories(ctx, data));
 cleanup:
     return status;
 }

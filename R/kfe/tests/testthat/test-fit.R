@@ -149,6 +149,17 @@ test_that("a row of weight 2 counts like two rows", {
     expect_error(kfe(flowers[1:100, ], droplevels(species[1:100]), method = refusing[1], weights = twice[1:100]), "weights", class = "kfe_error")
 })
 
+test_that("rows of weight 0 decide neither categories nor whether numbers are classes", {
+  x <- data.frame(a = sin(1:30), color = rep(c("red", "blue", "lime"), 10))
+  more <- rbind(x, data.frame(a = cos(1:25), color = "teal"))
+  y <- rep(0:1, 15)
+  alone <- kfe(x, y, method = "kfd", kernel = "rbf:gamma=auto")
+  both <- kfe(more, c(y, 30:54), method = "kfd", kernel = "rbf:gamma=auto", weights = rep(1:0, c(30, 25)))
+  expect_equal(kfe_transform(both, x), kfe_transform(alone, x), tolerance = 1e-10)
+  either <- kfe(more, c(y, 30:54), method = "pls", dim = 1, learner = "ls", weights = rep(1:0, c(30, 25)))
+  expect_identical(either$task, "classify")
+})
+
 test_that("coefficients on support examples are named by the rows of the data", {
   rows_of <- function(...) as.integer(rownames(coef(kfe(Species ~ ., ..., method = "kfd", kernel = "rbf"), type = "dual")))
   gaps <- replace(iris, 1, replace(iris[[1]], c(2, 7), NA))
