@@ -18,7 +18,7 @@ from ._errors import UnsupportedError
 from ._kernels import kernel_list, kernel_text
 from ._learners import learner_text
 from ._lib import lib
-from ._reports import POOLED
+from ._results import POOLED
 from ._spec import is_precomputed
 from ._splits import Split, take_rows
 
