@@ -199,7 +199,10 @@
       axis.showgrid = false;
       tickNames(column, axis, letter === 'x' ? width : Infinity);
     }
-    if (letter === 'y' && figure.reversed && axis.range) axis.range = axis.range.slice().reverse();
+    if ((letter === 'y' && figure.reversed) || about.reversed) {
+      if (axis.range) axis.range = axis.range.slice().reverse();
+      else axis.autorange = 'reversed';
+    }
     return axis;
   };
 
@@ -213,7 +216,10 @@
     const kind = figure.panels[panel].reference;
     const line = { color: colours.ink, width: 1, dash: 'dash' };
     const refs = { xref: axisName('x', panel), yref: axisName('y', panel) };
-    if (kind === 'zero') return { type: 'line', ...refs, xref: refs.xref + ' domain', x0: 0, x1: 1, y0: 0, y1: 0, line, layer: 'below' };
+    if (kind === 'zero' || kind === 'level') {
+      const y = kind === 'zero' ? 0 : figure.panels[panel].level;
+      return { type: 'line', ...refs, xref: refs.xref + ' domain', x0: 0, x1: 1, y0: y, y1: y, line, layer: 'below' };
+    }
     if (kind !== 'diagonal') return null;
     const [x0, x1] = figure.panels[panel].x.range || extent(figure, panel, 'x');
     const [y0, y1] = figure.panels[panel].y.range || extent(figure, panel, 'y');

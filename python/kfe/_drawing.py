@@ -86,6 +86,8 @@ def _finish_axis(ax, figure, panel, number, letter):
         (ax.set_xscale if letter == "x" else ax.set_yscale)("log")
     if "range" in about:
         (ax.set_xlim if letter == "x" else ax.set_ylim)(*about["range"])
+    if about.get("reversed") and not axis.get_inverted():
+        axis.set_inverted(True)
     series = next((each for each in figure["series"] if each.get("panel", 0) == number), None)
     words = figure["columns"][series[letter] - 1].get("words") if series else None
     if words is not None:
@@ -101,6 +103,10 @@ def _finish_axis(ax, figure, panel, number, letter):
 
 def draw_panel(ax, figure, number):
     panel = figure["panels"][number]
+    if not any(series.get("panel", 0) == number for series in figure["series"]):  # a panel without series is only its name
+        ax.set_axis_off()
+        ax.text(0.5, 0.5, panel.get("title", ""), ha="center", va="center", transform=ax.transAxes)
+        return
     for series in figure["series"]:
         if series.get("panel", 0) == number:
             name = series.get("name")
@@ -110,8 +116,8 @@ def draw_panel(ax, figure, number):
     if panel["reference"] == "diagonal":
         ends = [max(ax.get_xlim()[0], ax.get_ylim()[0]), min(ax.get_xlim()[1], ax.get_ylim()[1])]
         ax.plot(ends, ends, "--", color=GREY, linewidth=1, zorder=0)
-    elif panel["reference"] == "zero":
-        ax.axhline(0, linestyle="--", color=GREY, linewidth=1, zorder=0)
+    elif panel["reference"] in ("zero", "level"):
+        ax.axhline(panel.get("level", 0), linestyle="--", color=GREY, linewidth=1, zorder=0)
     if panel.get("title"):
         ax.set_title(panel["title"])
     if any(series.get("name") and series.get("panel", 0) == number for series in figure["series"]):

@@ -16,16 +16,27 @@ from typing import Any
 
 import numpy as np
 
-from ._drawing import GREY, axes_for, draw_panel
+from ._drawing import axes_for, draw_panel
 from ._lib import shown
 from ._page import Source
 
+<<<<<<< HEAD
 __all__ = ["Display", "ScoresDisplay", "ScreeDisplay", "PathDisplay", "DimChoiceDisplay", "RocDisplay", "PrecisionRecallDisplay",
            "ConfusionDisplay", "GateDisplay", "CvCurveDisplay", "CvSurfaceDisplay", "ComparisonDisplay",
            "LoadingsDisplay", "LoadingWeightsDisplay", "RotationsDisplay", "CoefficientsDisplay", "VipDisplay", "ImportanceDisplay",
            "ResidualsDisplay", "CalibrationDisplay", "GateRegionsDisplay", "PredictedDisplay", "scores", "scree", "path", "dim_choice", "roc", "precision_recall", "confusion", "calibration", "gate",
            "gate_regions", "cv_curve", "cv_surface", "comparison", "loadings", "loading_weights",
            "rotations", "coefficients", "vip", "importance", "predicted", "residuals"]
+=======
+__all__ = ["Display", "ScoresDisplay", "ScreeDisplay", "PathDisplay", "RocDisplay", "PrecisionRecallDisplay",
+           "ConfusionDisplay", "GateDisplay", "CvCurveDisplay", "CvSurfaceDisplay", "ComparisonDisplay", "ViewsDisplay",
+           "LoadingsDisplay", "LoadingWeightsDisplay", "RotationsDisplay", "CoefficientsDisplay", "VipDisplay",
+           "SelectivityRatioDisplay", "SmcDisplay", "ImportanceDisplay", "OutliersDisplay", "ContributionsDisplay",
+           "ResidualsDisplay", "CalibrationDisplay", "GateRegionsDisplay", "PredictedDisplay", "scores", "scree", "path", "roc",
+           "precision_recall", "confusion", "calibration", "gate", "gate_regions", "views", "cv_curve", "cv_surface", "comparison",
+           "loadings", "loading_weights", "rotations", "coefficients", "vip", "selectivity_ratio", "smc", "importance", "outliers",
+           "contributions", "predicted", "residuals"]
+>>>>>>> b3c45ad9 (Draw columns named by positions over an axis)
 
 # ---- displays ----
 
@@ -230,15 +241,39 @@ class OutliersDisplay(_OfEstimator):
 
 
 class ContributionsDisplay(_OfEstimator):
-    """What each column adds to T² and Q of the most distant example."""
+    """What each column adds to T² and Q of an example."""
 
     kind = "contributions"
 
 
 class CoefficientsDisplay(_OfEstimator):
-    """Coefficients of a linear model by column, in the units of the data."""
+    """Coefficients of a linear model by column, in the units of the data; with training examples, their jack-knife intervals."""
 
     kind = "coefficients"
+
+
+class VipDisplay(_OfEstimator):
+    """Variable importance in projection; columns above 1 matter more than the average column."""
+
+    kind = "vip"
+
+
+class SelectivityRatioDisplay(_OfEstimator):
+    """Explained over unexplained variance of each column along the predicted target."""
+
+    kind = "selectivity-ratio"
+
+
+class SmcDisplay(_OfEstimator):
+    """Significance multivariate correlation: F of each column against its part along the regression."""
+
+    kind = "smc"
+
+
+class ImportanceDisplay(_OfEstimator):
+    """Permutation importance: by how much predictions get worse when the values of a column are exchanged among the examples."""
+
+    kind = "permutation"
 
 
 class CvCurveDisplay(_OfResults):
@@ -451,75 +486,6 @@ class PredictedDisplay(_OfEstimator):
         return cls(_describe("Predicted and true values", "Predicted and true values", columns, panel, series)).plot(ax)
 
 
-def _by_column(names, values, spread, title, most, line_at=None) -> dict:
-    """Bars of the columns with the largest values, largest first."""
-    order = np.argsort(-np.asarray(values))[:most]
-    columns = [{"name": "column", "words": [str(names[k]) for k in order], "codes": list(range(len(order)))},
-               {"name": title, "numbers": np.asarray(values)[order].tolist()}]
-    series = [{"mark": "bars", "colour": _colour(0), "style": 0, "count": len(order), "x": 1, "y": 2}]
-    if spread is not None:
-        columns.append({"name": "standard deviation", "numbers": np.asarray(spread)[order].tolist()})
-        series[0]["spread"] = 3
-    made = _describe(title, title, columns, {"y": {"title": title}}, series)
-    made["line_at"] = line_at
-    return made
-
-
-def _column_names(estimator, count: int) -> list[str]:
-    names = getattr(estimator, "feature_names_in_", None)
-    return [str(name) for name in names] if names is not None else [str(k + 1) for k in range(count)]
-
-
-class _ByColumn(Display):
-    def plot(self, ax=None):
-        super().plot(ax)
-        if self.description.get("line_at") is not None:
-            self.ax_.axhline(self.description["line_at"], linestyle="--", color=GREY, linewidth=1)
-        return self
-
-
-class VipDisplay(_ByColumn):
-    """Variable importance in projection; columns above 1 matter more than the average column."""
-
-    @classmethod
-    def from_estimator(cls, estimator, *, most=30, ax=None):
-        """Draw the largest values of ``estimator.vip_``.
-
-        Parameters
-        ----------
-        estimator : fitted estimator of a linear method
-        most : int
-            The most columns to show.
-        ax : matplotlib axes, optional
-        """
-        values = estimator.vip_
-        return cls(_by_column(_column_names(estimator, len(values)), values, None, "VIP", most, 1.0)).plot(ax)
-
-
-class ImportanceDisplay(_ByColumn):
-    """Permutation importance: how much the score falls if a column is shuffled."""
-
-    @classmethod
-    def from_estimator(cls, estimator, X, y, *, n_repeats=5, random_state=0, most=30, ax=None):
-        """Draw the permutation importance of columns, with the standard deviation over repeats.
-
-        Parameters
-        ----------
-        estimator : fitted estimator that predicts
-        X, y : array-like
-            Examples that the estimator was not fitted on.
-        n_repeats, random_state : int
-            How often each column is shuffled, and the seed.
-        most : int
-            The most columns to show.
-        ax : matplotlib axes, optional
-        """
-        from sklearn.inspection import permutation_importance
-        found = permutation_importance(estimator, X, y, n_repeats=n_repeats, random_state=random_state)
-        names = _column_names(estimator, len(found.importances_mean))
-        return cls(_by_column(names, found.importances_mean, found.importances_std, "permutation importance", most)).plot(ax)
-
-
 # ---- functions ----
 
 
@@ -613,24 +579,34 @@ def outliers(estimator, X, y=None, *, train=None, ax=None):
     return OutliersDisplay.from_estimator(estimator, X, y, train=train, ax=ax)
 
 
-def contributions(estimator, X, *, ax=None):
-    """Plot which columns make the most distant example distant; the plot has two panels."""
-    return ContributionsDisplay.from_estimator(estimator, X, ax=ax)
+def contributions(estimator, X, *, row=None, ax=None):
+    """Plot which columns make an example distant: ``row``, counted from 1, or the most distant one. The plot has two panels."""
+    return ContributionsDisplay.from_estimator(estimator, X, ax=ax, row=row)
 
 
-def coefficients(estimator, *, ax=None):
-    """Plot the coefficients of a linear classifier or regressor by column, in the units of the data."""
-    return CoefficientsDisplay.from_estimator(estimator, ax=ax)
+def coefficients(estimator, *, train=None, ax=None):
+    """Plot the coefficients of a linear classifier or regressor by column; with ``train``, a pair (X, y), their jack-knife intervals."""
+    return CoefficientsDisplay.from_estimator(estimator, train=train, ax=ax)
 
 
-def vip(estimator, *, most=30, ax=None):
+def vip(estimator, *, ax=None):
     """Plot the variable importance in projection of a linear method."""
-    return VipDisplay.from_estimator(estimator, most=most, ax=ax)
+    return VipDisplay.from_estimator(estimator, ax=ax)
 
 
-def importance(estimator, X, y, *, most=30, ax=None, **options):
+def selectivity_ratio(estimator, *, ax=None):
+    """Plot the selectivity ratio of each column of a linear method."""
+    return SelectivityRatioDisplay.from_estimator(estimator, ax=ax)
+
+
+def smc(estimator, *, ax=None):
+    """Plot the significance multivariate correlation of each column of a linear method, with its 95 % limit."""
+    return SmcDisplay.from_estimator(estimator, ax=ax)
+
+
+def importance(estimator, X, y, *, ax=None):
     """Plot the permutation importance of columns on examples that the estimator was not fitted on."""
-    return ImportanceDisplay.from_estimator(estimator, X, y, most=most, ax=ax, **options)
+    return ImportanceDisplay.from_estimator(estimator, X, y, ax=ax)
 
 
 def predicted(estimator, X, y, *, ax=None):

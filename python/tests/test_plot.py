@@ -133,9 +133,80 @@ def test_vip_and_importance_find_the_columns(line):
     X, y = line
     regressor = kfe.PLSRegressor(2).fit(X, y)
     table = plot.vip(regressor).table()
-    assert table["column"].tolist()[:2] == ["4", "1"]
-    np.testing.assert_allclose(table["VIP"], np.sort(regressor.vip_)[::-1])
-    assert plot.importance(regressor, X, y, n_repeats=2).table()["column"].tolist()[:2] == ["4", "1"]
+    assert table["column"].tolist()[:2] == ["column 4", "column 1"]
+    np.testing.assert_allclose(table["vip"], np.sort(regressor.vip_)[::-1], rtol=1e-3)
+    assert plot.importance(regressor, X, y).table()["column"].tolist()[:2] == ["column 4", "column 1"]
+
+
+@pytest.fixture
+def spectra():
+    """Spectra over falling wavenumbers, whose band at 1000 decides."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(5)
+    wave, y = np.arange(1200, 780, -20), rng.normal(size=40)
+    band = np.exp(-((wave - 1000) / 40.0) ** 2)
+    X = y[:, None] * band + 0.05 * rng.normal(size=(40, len(wave)))
+    X[7, 3] += 5
+    return pandas.DataFrame(X, columns=[f"{w} cm-1" for w in wave], index=[f"tablet {k}" for k in range(40)]), y, wave
+
+
+def test_columns_named_by_wavenumbers_are_an_axis(spectra):
+    """Lines over all columns, from high to low, also for few of them; the values are those of the estimator."""
+    X, y, wave = spectra
+    model = kfe.PLSRegressor(2).fit(X, y)
+    for display, values in ((plot.vip(model), model.vip_), (plot.coefficients(model), model.coef_.ravel()),
+                            (plot.loadings(model), None), (plot.importance(model, X, y), None), (plot.smc(model), None),
+                            (plot.selectivity_ratio(model), None)):
+        line = display.ax_.lines[0]
+        np.testing.assert_array_equal(line.get_xdata(), wave)
+        assert display.ax_.get_xlabel() == "wavenumber (cm⁻¹)" and display.ax_.get_xlim() == (wave[0], wave[-1])
+        if values is not None:
+            np.testing.assert_allclose(line.get_ydata(), values, rtol=1e-3)
+
+
+def test_coefficients_have_jackknife_intervals(spectra):
+    X, y, _ = spectra
+    model = kfe.PLSRegressor(2).fit(X, y)
+    table = plot.coefficients(model, train=(X, y)).table()
+    found = model.explain(train=(X, y), parts="jackknife")
+    np.testing.assert_allclose(table.iloc[:, -1], np.ravel(found["coefficient_high"]) - np.ravel(model.coef_), rtol=2e-3)
+
+
+def test_prepared_columns_have_their_own_names(spectra):
+    X, y, wave = spectra
+    model = kfe.PLSRegressor(2, prepare="cut:keep=900..1100").fit(X, y)
+    kept = (wave >= 900) & (wave <= 1100)
+    assert plot.vip(model).table()["column"].tolist() == [f"{w} cm-1" for w in wave[kept]]
+
+
+def test_outliers_and_contributions(spectra):
+    """The row with a wrong value is the most distant one, by that column; another row can be asked for."""
+    X, y, wave = spectra
+    model = kfe.PLSRegressor(2).fit(np.asarray(X), y)
+    display = plot.outliers(model, X.to_numpy(), y)
+    diagnostics = model.explain(X.to_numpy(), parts="diagnostics", examples=True)["diagnostics"].to_dataframe()
+    table = display.table().dropna(subset=["row"])
+    assert table["row"][table["Q"].idxmax()] == 8
+    rows = table["row"].astype(int) - 1
+    np.testing.assert_allclose(table["Q"], diagnostics["q"].to_numpy()[rows], rtol=1e-3)
+    np.testing.assert_allclose(table["T²"], diagnostics["t2"].to_numpy()[rows], rtol=1e-3)
+    model = kfe.PLSRegressor(2).fit(X, y)
+    display = plot.contributions(model, X)
+    assert len(display.ax_) == 2 and display.table().set_index("column")["share of Q"].abs().idxmax() == f"{wave[3]} cm-1"
+    other = plot.contributions(model, X, row=3)
+    found = model.explain(X.iloc[[2]], parts="diagnostics", examples=True)
+    q = np.ravel(np.asarray(found["q_contributions"]))
+    np.testing.assert_allclose(other.table()["share of Q"], q / np.abs(q).sum(), rtol=2e-3, atol=1e-9)
+    with pytest.raises(ValueError, match="no such row"):
+        plot.contributions(model, X, row=41)
+
+
+def test_nothing_matters():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
+    model = kfe.PLSRegressor(1).fit(X, y)
+    display = plot.importance(model, np.ones((60, 3)), rng.normal(size=60))
+    assert [text.get_text() for text in display.ax_.texts] == ["no column matters detectably"]
 
 
 def test_training_and_test_examples_differ_in_the_scores():

@@ -141,3 +141,16 @@ kfe_status kfe_i_permuted_losses(kfe_i_permuting *p, kfe_i_permuted_fn permuted,
 cleanup:
     return status;
 }
+
+/* ---- what matters ---- */
+
+int kfe_i_nothing_matters(const kfe_table *table)
+{
+    const double *loss = kfe_table_column(table, 1)->numbers;
+    const double *sd = kfe_table_column(table, 2)->numbers;
+
+    for (int64_t i = 0; i < table->rows; i++)
+        if (loss[i] > 0 && !(loss[i] <= 2 * sd[i]))
+            return 0;
+    return table->rows > 0;
+}

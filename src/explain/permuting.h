@@ -38,4 +38,7 @@ kfe_status kfe_i_permuted_losses(kfe_i_permuting *p, kfe_i_permuted_fn permuted,
  * permuted together, and the groups that lose most are halved again and again. */
 kfe_status kfe_i_screen_columns(kfe_i_permuting *p, int64_t budget, int64_t cols, kfe_i_sorted *out);
 
+/* Whether no loss of a table of permuted columns or views is larger than twice its standard deviation over the permutations. */
+int kfe_i_nothing_matters(const kfe_table *table);
+
 #endif

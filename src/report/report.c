@@ -23,6 +23,10 @@ static const kfe_i_param rows[] = {
     KFE_TEXT(kfe_i_figure_settings, positive, "positive", "",
              "the class of the ROC and precision-recall curves; with two classes, the larger number or later "
              "name unless given"),
+    KFE_TEXT(
+        kfe_i_figure_settings, row, "row", "",
+        "the example whose distances are explained by columns: its name, or its number from 1; empty: the most "
+        "distant one"),
     KFE_TEXT(kfe_i_figure_settings, title, "title", "", "the title of the report"),
     KFE_FLAG(
         kfe_i_figure_settings, refit, "refit", "no",

@@ -5,6 +5,7 @@
 
 #include "core/memory.h"
 #include "core/sort.h"
+#include "explain/permuting.h"
 #include "text/texts.h"
 
 enum { MOST_ROWS = 10, MOST_COLUMNS = 8, LABEL_WIDTH = 24 };
@@ -18,18 +19,6 @@ static const double *numbers_of(const kfe_table *table, int64_t column)
 static int has_losses(const kfe_table *table)
 {
     return table->cols > 2 && strcmp(kfe_table_column(table, 1)->name, "loss") == 0;
-}
-
-/* Whether no loss is larger than twice its standard deviation over the permutations. */
-static int nothing_matters(const kfe_table *table)
-{
-    const double *loss = numbers_of(table, 0);
-    const double *sd = numbers_of(table, 1);
-
-    for (int64_t i = 0; i < table->rows; i++)
-        if (loss[i] > 0 && !(loss[i] <= 2 * sd[i]))
-            return 0;
-    return table->rows > 0;
 }
 
 /* What the rows of some tables are sorted by: losses, or distances (T² without residuals); NULL: nothing of the kind. */
@@ -96,7 +85,7 @@ static kfe_status add_table(const kfe_table *table, kfe_i_text *text)
 
     KFE_TRY(order_rows(text->ctx, table, &order));
     add_header(table, width, text);
-    if (has_losses(table) && nothing_matters(table))
+    if (has_losses(table) && kfe_i_nothing_matters(table))
         kfe_i_text_printf(text, "%*s  no %s matters detectably: no loss is larger than twice its sd\n",
                           LABEL_WIDTH, "", kfe_table_column(table, 0)->name);
     for (int64_t r = 0; r < height; r++) {

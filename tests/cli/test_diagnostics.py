@@ -247,7 +247,7 @@ def test_figures_have_the_numbers(kfe):
     assert f"{int(diagnostics['outlier'].sum())} of 12 are above one. The most distant: 5" in figure["caption"]
     kfe.ok("plot", "contributions", "m.kfe", "new.csv", "--label", "y", "-o", "c.json")
     figure = json.loads(kfe.path("c.json").read_text())
-    assert "row 5:" in figure["caption"] and figure["columns"][0]["words"][2] == "a3"
+    assert ", row 5. " in figure["caption"] and figure["columns"][0]["words"][2] == "a3"
     t2, q = found["t2-contributions"][0][4], found["q-contributions"][0][4]
     np.testing.assert_allclose(figure["columns"][1]["numbers"], t2 / t2.sum(), rtol=1e-3, atol=1e-6)
     np.testing.assert_allclose(figure["columns"][2]["numbers"], q / abs(q).sum(), rtol=1e-3, atol=1e-6)

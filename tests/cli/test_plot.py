@@ -46,7 +46,7 @@ def test_every_figure_is_svg_or_says_what_it_needs(kfe, hostile):
 
 
 DRAWN = {"scatter", "scatter3d", "matrix", "distributions", "confusion", "classes", "roc", "precision-recall", "scree",
-         "loadings", "loading-weights", "rotations", "variance", "coefficients", "vip", "calibration", "permutation", "gradient"}
+         "loadings", "loading-weights", "rotations", "variance", "coefficients", "vip", "selectivity-ratio", "smc", "calibration", "permutation", "gradient"}
 
 
 def test_names_are_shown_as_they_are(kfe, hostile):
@@ -270,7 +270,7 @@ def test_importance_finds_the_planted_column(kfe):
     for figure, value in (("permutation", "loss"), ("gradient", "share of squared derivatives")):
         kfe.ok("plot", figure, "m.kfe", "d.csv", "-o", f"{figure}.csv")
         table = list(csv.DictReader(kfe.path(f"{figure}.csv").open()))
-        assert table[0]["column"] == "c1" and float(table[0][value]) > 3 * float(table[1][value])
+        assert table[0]["column"] == "c1" and all(float(table[0][value]) > 3 * float(row[value]) for row in table[1:])
     explained = json.loads(kfe.ok("explain", "-q", "m.kfe", "d.csv", "--parts", "permutation", "--top", 3, "--json").out)
     rows = explained["tables"]["permutation"]["rows"]
     assert rows[0] == "c1" and len(rows) == 3
@@ -291,6 +291,28 @@ def test_many_names_are_bars_and_a_scale_is_a_spectrum(kfe):
                 assert table[0][0] == columns[30] or figure == "loadings"  # columns that say nothing of the class have loadings too
             else:
                 assert [row[0] for row in table] == columns
+                assert [float(row[1]) for row in table] == [900 + 5 * j for j in range(60)]
+
+
+@pytest.mark.parametrize("unit, title, is_reversed", [(" nm", "wavelength (nm)", False), (" cm-1", "wavenumber (cm⁻¹)", True)])
+def test_few_wavelengths_are_an_axis(kfe, unit, title, is_reversed):
+    """Lines over positions, not bars sorted by size; wavenumbers fall from left to right in every picture."""
+    rows = [[(i * (7 + j)) % 23 + (9 * (i % 2) if j == 3 else 0) for j in range(12)] + ["ab"[i % 2]] for i in range(50)]
+    kfe.write("few.csv", ",".join(f"{1000.5 + 2 * j}{unit}" for j in range(12)) + ",class\n" + "".join(",".join(map(str, row)) + "\n" for row in rows))
+    kfe.ok("fit", "-q", "-m", "pls", "--dim", 2, "--learner", "ls", "few.csv", "-o", "m.kfe")
+    for figure in ("vip", "coefficients", "loadings", "rotations", "smc", "selectivity-ratio", "permutation", "contributions"):
+        kfe.ok("plot", figure, "m.kfe", "few.csv", "--train", "few.csv", "-o", "f.json")
+        drawn = json.loads(kfe.path("f.json").read_text())
+        x = drawn["columns"][drawn["series"][0]["x"] - 1]
+        assert x["name"] == title and x["numbers"] == [1000.5 + 2 * j for j in range(12)]
+        assert all(series["mark"] == "line" for series in drawn["series"])
+        for panel in drawn["panels"]:
+            assert panel["x"].get("reversed", False) == is_reversed and panel["x"]["title"] == title
+            assert panel["x"]["range"] == [1000.5, 1022.5]
+        kfe.ok("plot", figure, "m.kfe", "few.csv", "-o", "f.svg")
+        line = [e.get("d") for e in parse(kfe, "f.svg").iter() if e.tag.endswith("path") and "2px" not in e.get("d") and e.get("stroke-width") == "1.8"][0]
+        places = [float(point.split()[0]) for point in line[1:].replace("L", "M").split("M")]
+        assert places == sorted(places, reverse=is_reversed)
 
 
 def test_published_numbers_beside_ours(kfe):

@@ -186,7 +186,7 @@ def test_coefficients_are_in_units_of_the_data_if_steps_are_linear(kfe, data):
     intercept = tables["intercept"]["values"][0][0]
     assert "units of the data" in tables["coefficients"]["about"] and len(weights) == 40
     assert np.abs(data[0] @ weights + intercept - predictions(kfe, "m.kfe")).max() < 1e-8
-    assert len(tables["x-loadings"]["values"]) == 17 and tables["x-loadings"]["rows"][0] == "907"
+    assert len(tables["x-loadings"]["values"]) == 17 and tables["x-loadings"]["rows"][0] == "907 nm"
 
 
 def test_coefficients_after_steps_that_are_not_linear(kfe, data):

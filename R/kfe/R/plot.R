@@ -3,11 +3,11 @@
 
 FIGURES_OF_TYPES <- list(scores = c("scatter", "distributions"), scree = "scree", path = c("convergence", "path"))
 
-plot.kfe <- function(x, newdata = NULL, y = NULL, type = "scores", features = NULL, train = NULL, y_train = NULL, ...) {
+plot.kfe <- function(x, newdata = NULL, y = NULL, type = "scores", features = NULL, train = NULL, y_train = NULL, row = NULL, ...) {
   type <- one_string(type, "type")
   if (type == "scores" && is.null(newdata) && is.null(train))
     stop_kfe("newdata is missing: a model keeps no training data; plot(model, data), or type = \"scree\" or \"path\"", "argument")
-  draw_figure(figure_of(x, type, newdata, train, y, y_train, axes_of(x, features)), list(...))
+  draw_figure(figure_of(x, type, newdata, train, y, y_train, c(axes_of(x, features), list(row = row))), list(...))
   invisible(x)
 }
 
@@ -69,8 +69,13 @@ draw_figure <- function(figure, settings) {
 }
 
 draw_panel <- function(figure, panel, series, settings) {
+  if (length(series) == 0) { # a panel without series is only its name
+    graphics::plot.new()
+    graphics::title(if (length(figure$panels) == 1) figure$title else "")
+    return(graphics::text(0.5, 0.5, panel$title))
+  }
   open_panel(figure, panel, series, settings)
-  if (panel$reference == "zero") graphics::abline(h = 0, lty = "dashed", col = "#888888")
+  if (panel$reference %in% c("zero", "level")) graphics::abline(h = if (panel$reference == "zero") 0 else panel$level, lty = "dashed", col = "#888888")
   if (panel$reference == "diagonal") graphics::abline(0, 1, lty = "dashed", col = "#888888")
   for (one in series) switch(one$mark, points = draw_points(figure, one), line = draw_line(figure, one),
                              bars = draw_bars(figure, one, series), heat = draw_heat(figure, one))
@@ -97,6 +102,11 @@ open_panel <- function(figure, panel, series, settings) {
 logs_of <- function(panel) paste(c(if (is_set(panel$x$log)) "x", if (is_set(panel$y$log)) "y"), collapse = "")
 
 range_of <- function(figure, panel, series, axis) {
+  ends <- span_of(figure, panel, series, axis)
+  if (is_set(panel[[axis]]$reversed)) rev(ends) else ends
+}
+
+span_of <- function(figure, panel, series, axis) {
   if (!is.null(panel[[axis]]$range)) return(unlist(panel[[axis]]$range))
   words <- words_of(figure, series[[1]], axis)
   if (!is.null(words)) return(if (axis == "y" && is_set(figure$reversed)) c(length(words) - 0.5, -0.5) else c(-0.5, length(words) - 0.5))

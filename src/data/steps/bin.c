@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/steps/positions.h"
 #include "data/steps/step.h"
 
 typedef struct bin_settings {
@@ -55,17 +56,21 @@ static void pull(const kfe_i_fitted_step *fit, const double *out, double *in)
     }
 }
 
-/* The middle of positions, or the first and the last name. */
+/* The middle of positions, with their unit, or the first and the last name. */
 static void name(const kfe_i_fitted_step *fit, char *const *names, int64_t j, kfe_i_text *out)
 {
     int64_t first = j * width_of(fit);
     int64_t last = first + members(fit, j) - 1;
+    const char *const *words = (const char *const *)names;
+    kfe_i_positions positions = kfe_i_positions_of(words, fit->cols);
     char number[KFE_NUMBER_TEXT];
 
-    if (kfe_i_names_are_positions(names, fit->cols)) {
-        kfe_i_format_number((kfe_i_column_position(names, first) + kfe_i_column_position(names, last)) / 2,
-                            number);
-        kfe_i_text_puts(out, number);
+    if (positions.are_known) {
+        kfe_i_format_number(
+            (kfe_i_position_at(&positions, words, first) + kfe_i_position_at(&positions, words, last)) / 2,
+            number);
+        kfe_i_text_printf(out, "%.*s%s%s", (int)positions.before, names[first], number,
+                          kfe_i_position_unit(&positions, names[first]));
     } else if (names) {
         kfe_i_text_printf(out, first == last ? "%s" : "%s..%s", names[first], names[last]);
     } else {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The step cut: keeps or drops columns by ranges of their positions. A position is the number that a column's name begins with, as in
- * "900 nm", if all names begin with one, else the number of the column from 1. Both ends of a range belong to it.
+ * The step cut: keeps or drops columns by ranges of their positions (positions.h). Both ends of a range belong to it.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/steps/positions.h"
 #include "data/steps/step.h"
 
 typedef struct cut_settings {
@@ -73,25 +73,27 @@ static int is_in(const ranges *list, double position)
 }
 
 /* What the columns of the data reach from and to, for the message. */
-static kfe_status refuse_all(kfe_context *ctx, char *const *names, int64_t cols)
+static kfe_status refuse_all(kfe_context *ctx, const kfe_i_positions *positions, const char *const *names,
+                             int64_t cols)
 {
     double low = (double)INFINITY;
     double high = -(double)INFINITY;
 
     for (int64_t j = 0; j < cols; j++) {
-        low = fmin(low, kfe_i_column_position(names, j));
-        high = fmax(high, kfe_i_column_position(names, j));
+        low = fmin(low, kfe_i_position_at(positions, names, j));
+        high = fmax(high, kfe_i_position_at(positions, names, j));
     }
     return kfe_i_fail(ctx, KFE_EINPUT,
                       "{prepare}: step cut leaves no column; %s of the columns are from %g to %g",
-                      names ? "the numbers in the names" : "the places", low, high);
+                      positions->are_known ? "the numbers in the names" : "the places", low, high);
 }
 
 static kfe_status plan(kfe_context *ctx, char *const *names, kfe_i_fitted_step *fit)
 {
     kfe_status status = KFE_OK;
     const cut_settings *s = fit->settings;
-    char *const *positions = kfe_i_names_are_positions(names, fit->cols) ? names : NULL;
+    const char *const *words = (const char *const *)names;
+    kfe_i_positions positions = kfe_i_positions_of(words, fit->cols);
     ranges keep;
     ranges drop;
 
@@ -100,12 +102,12 @@ static kfe_status plan(kfe_context *ctx, char *const *names, kfe_i_fitted_step *
     KFE_ALLOC(ctx, fit->kept, fit->cols);
     fit->made = 0;
     for (int64_t j = 0; j < fit->cols; j++) {
-        double position = kfe_i_column_position(positions, j);
+        double position = kfe_i_position_at(&positions, words, j);
         if ((keep.count == 0 || is_in(&keep, position)) && !is_in(&drop, position))
             fit->kept[fit->made++] = j;
     }
     if (fit->made == 0)
-        status = refuse_all(ctx, positions, fit->cols);
+        status = refuse_all(ctx, &positions, words, fit->cols);
 cleanup:
     return status;
 }

@@ -2,7 +2,6 @@
 /* The table of steps, its public calls, and what several steps use. */
 #include "data/steps/step.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "core/suggest.h"
@@ -51,44 +50,6 @@ const kfe_param_info *kfe_step_param(int index, int param)
 {
     const kfe_i_row_step *step = kfe_i_step_at(index);
     return step ? kfe_i_param_info(&step->params, param) : NULL;
-}
-
-/* ---- positions of columns ---- */
-
-/* The number at the beginning of "900 nm" or "1000.5cm-1"; a unit is anything but a digit or a dot. */
-static int leading_number(const char *name, double *out)
-{
-    const char *end = name;
-
-    while (*end == ' ')
-        end++;
-    if (*end == '-' || *end == '+')
-        end++;
-    while (isdigit((unsigned char)*end) || *end == '.')
-        end++;
-    if ((*end == 'e' || *end == 'E') && isdigit((unsigned char)end[1 + (end[1] == '-' || end[1] == '+')]))
-        for (end += 2; isdigit((unsigned char)*end);)
-            end++;
-    return kfe_i_parse_number(name, end, out);
-}
-
-int kfe_i_names_are_positions(char *const *names, int64_t cols)
-{
-    double value;
-
-    for (int64_t j = 0; names && j < cols; j++)
-        if (!leading_number(names[j] ? names[j] : "", &value))
-            return 0;
-    return names != NULL;
-}
-
-double kfe_i_column_position(char *const *names, int64_t j)
-{
-    double value = (double)(j + 1);
-
-    if (names)
-        leading_number(names[j], &value);
-    return value;
 }
 
 /* ---- graphs ---- */

@@ -65,10 +65,6 @@ typedef struct kfe_i_row_step {
 const kfe_i_row_step *kfe_i_step_at(int index);
 kfe_status kfe_i_step_find(kfe_context *ctx, const char *name, const kfe_i_row_step **out);
 
-/* The position of a column: the number that its name begins with, as in "900 nm", if all names begin with one, else its number from 1. */
-int kfe_i_names_are_positions(char *const *names, int64_t cols);
-double kfe_i_column_position(char *const *names, int64_t j);
-
 /* ---- graphs that several steps use ---- */
 
 /* The mean of each row of `cols` columns, and the row less its mean. */

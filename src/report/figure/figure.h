@@ -55,6 +55,7 @@ typedef struct kfe_i_series {
 typedef struct kfe_i_axis {
     char *title;
     int log;
+    int is_reversed; /* high numbers on the left */
     int has_range;
     double low, high;
 } kfe_i_axis;
@@ -63,12 +64,14 @@ typedef struct kfe_i_axis {
 typedef enum kfe_i_reference {
     KFE_REFERENCE_NONE,
     KFE_REFERENCE_DIAGONAL,
-    KFE_REFERENCE_ZERO
+    KFE_REFERENCE_ZERO,
+    KFE_REFERENCE_LEVEL /* y = level */
 } kfe_i_reference;
 
 typedef struct kfe_i_panel {
     char *title; /* NULL: none */
     kfe_i_reference reference;
+    double level;
     kfe_i_axis x, y, z;
 } kfe_i_panel;
 

@@ -7,30 +7,42 @@
 
 #include "report/figure/palette.h"
 
-enum { DIGITS = 4 };
+enum { DIGITS = 4, AXIS_DIGITS = 9 };
 
-/* Rounds to four significant digits: more would double the size of a page and show nothing. Whole numbers, such as rows
+/* Four significant digits show all that a reader can see, but the positions along a line may be close to each other: 1000.5 and 1001. */
+static int digits_of(const kfe_i_figure *figure, int64_t column)
+{
+    for (int64_t s = 0; s < figure->series_count; s++)
+        if (figure->series[s].mark == KFE_MARK_LINE && figure->series[s].x == column + 1)
+            return AXIS_DIGITS;
+    return DIGITS;
+}
+
+/* Rounds to some significant digits: more would double the size of a page and show nothing. Whole numbers, such as rows
  * and counts, stay exact. */
-static double rounded(double value)
+static double rounded(double value, int digits)
 {
     char text[32];
     double result = value;
 
     if (!isfinite(value) || (value == rint(value) && fabs(value) < 1e15))
         return value;
-    kfe_i_snprintf(text, sizeof text, "%.*g", DIGITS, value);
+    kfe_i_snprintf(text, sizeof text, "%.*g", digits, value);
     kfe_i_parse_number(text, text + strlen(text), &result);
     return result;
 }
 
-static void write_column(kfe_i_json *json, const kfe_i_figure *figure, const kfe_i_column *column)
+static void write_column(kfe_i_json *json, const kfe_i_figure *figure, int64_t number)
 {
+    const kfe_i_column *column = &figure->columns[number];
+    int digits = digits_of(figure, number);
+
     kfe_i_json_object(json, NULL);
     kfe_i_json_text(json, "name", column->name);
     if (column->numbers) {
         kfe_i_json_array(json, "numbers");
         for (int64_t i = 0; i < figure->rows; i++)
-            kfe_i_json_real(json, NULL, rounded(column->numbers[i]));
+            kfe_i_json_real(json, NULL, rounded(column->numbers[i], digits));
         kfe_i_json_end(json);
     } else {
         kfe_i_json_array(json, "words");
@@ -51,6 +63,8 @@ static void write_axis(kfe_i_json *json, const char *key, const kfe_i_axis *axis
     kfe_i_json_text(json, "title", axis->title ? axis->title : "");
     if (axis->log)
         kfe_i_json_boolean(json, "log", 1);
+    if (axis->is_reversed)
+        kfe_i_json_boolean(json, "reversed", 1);
     if (axis->has_range) {
         kfe_i_json_array(json, "range");
         kfe_i_json_real(json, NULL, axis->low);
@@ -62,12 +76,14 @@ static void write_axis(kfe_i_json *json, const char *key, const kfe_i_axis *axis
 
 static void write_panel(kfe_i_json *json, const kfe_i_panel *panel)
 {
-    static const char *const references[] = {"none", "diagonal", "zero"};
+    static const char *const references[] = {"none", "diagonal", "zero", "level"};
 
     kfe_i_json_object(json, NULL);
     if (panel->title)
         kfe_i_json_text(json, "title", panel->title);
     kfe_i_json_text(json, "reference", references[panel->reference]);
+    if (panel->reference == KFE_REFERENCE_LEVEL)
+        kfe_i_json_real(json, "level", panel->level);
     write_axis(json, "x", &panel->x);
     write_axis(json, "y", &panel->y);
     write_axis(json, "z", &panel->z);
@@ -133,7 +149,7 @@ void kfe_i_figure_json(const kfe_i_figure *figure, kfe_i_json *json)
     kfe_i_json_integer(json, "rows", figure->rows);
     kfe_i_json_array(json, "columns");
     for (int64_t c = 0; c < figure->column_count; c++)
-        write_column(json, figure, &figure->columns[c]);
+        write_column(json, figure, c);
     kfe_i_json_end(json);
     kfe_i_json_array(json, "panels");
     for (int64_t p = 0; p < figure->panel_count; p++)

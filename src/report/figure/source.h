@@ -20,7 +20,8 @@ typedef struct kfe_i_figure_settings {
     int64_t x, y, z;                 /* features of the axes, from 1 */
     char metric[512], positive[512]; /* of the results of a search; the class of the curves */
     char title[512];
-    int refit; /* views are also dropped one by one */
+    char row[512]; /* the example of contributions */
+    int refit;     /* views are also dropped one by one */
 } kfe_i_figure_settings;
 
 /* Examples with everything that the model says about them. */

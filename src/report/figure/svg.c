@@ -83,7 +83,9 @@ static kfe_i_svg_panel place_panel(const kfe_i_figure *figure, const layout *l, 
     p.height = l->cell_height - above - below - (*figure->panels[panel].x.title ? 20 : 4);
     if (figure->flags & KFE_FIGURE_SQUARE && p.width > p.height)
         p.width = p.height;
-    kfe_i_scale_place(&p.x, p.left, p.left + p.width, (int)(p.width / 70) + 1);
+    int is_reversed = figure->panels[panel].x.is_reversed;
+    kfe_i_scale_place(&p.x, p.left + (is_reversed ? p.width : 0), p.left + (is_reversed ? 0 : p.width),
+                      (int)(p.width / 70) + 1);
     if (figure->flags & KFE_FIGURE_REVERSED)
         kfe_i_scale_place(&p.y, p.top, p.top + p.height, (int)(p.height / 28) + 1);
     else
@@ -161,20 +163,29 @@ static void put_titles(const kfe_i_svg_panel *p, kfe_i_text *out)
     kfe_i_text_puts(out, "</text>");
 }
 
-/* The line y = x between the ranges of both axes, or y = 0. */
+static void put_dashed(double x, double y, double to_x, double to_y, kfe_i_text *out)
+{
+    kfe_i_text_printf(out, "<path class=\"axis\" stroke-dasharray=\"5 4\" d=\"M%.1f %.1fL%.1f %.1f\"/>", x, y,
+                      to_x, to_y);
+}
+
+/* The line y = x between the ranges of both axes, or y = level. */
 static void put_reference(const kfe_i_svg_panel *p, kfe_i_text *out)
 {
-    kfe_i_reference reference = p->figure->panels[p->panel].reference;
-    double low = reference == KFE_REFERENCE_ZERO ? 0 : fmax(p->x.low, p->y.low);
-    double high = reference == KFE_REFERENCE_ZERO ? 0 : fmin(p->x.high, p->y.high);
+    const kfe_i_panel *panel = &p->figure->panels[p->panel];
 
-    if (reference == KFE_REFERENCE_NONE || low > high || (reference == KFE_REFERENCE_ZERO && p->y.low > 0))
-        return;
-    kfe_i_text_printf(out, "<path class=\"axis\" stroke-dasharray=\"5 4\" d=\"M%.1f %.1fL%.1f %.1f\"/>",
-                      reference == KFE_REFERENCE_ZERO ? p->left : kfe_i_scale_at(&p->x, low),
-                      kfe_i_scale_at(&p->y, low),
-                      reference == KFE_REFERENCE_ZERO ? p->left + p->width : kfe_i_scale_at(&p->x, high),
-                      kfe_i_scale_at(&p->y, high));
+    if (panel->reference == KFE_REFERENCE_DIAGONAL) {
+        double low = fmax(p->x.low, p->y.low);
+        double high = fmin(p->x.high, p->y.high);
+        if (low <= high)
+            put_dashed(kfe_i_scale_at(&p->x, low), kfe_i_scale_at(&p->y, low), kfe_i_scale_at(&p->x, high),
+                       kfe_i_scale_at(&p->y, high), out);
+    } else if (panel->reference != KFE_REFERENCE_NONE) {
+        double level = panel->reference == KFE_REFERENCE_ZERO ? 0 : panel->level;
+        double at = kfe_i_scale_at(&p->y, level);
+        if (level >= p->y.low && level <= p->y.high)
+            put_dashed(p->left, at, p->left + p->width, at, out);
+    }
 }
 
 /* ---- three axes ---- */

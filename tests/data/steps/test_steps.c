@@ -198,6 +198,8 @@ static void test_rows_and_logarithms(void **state)
 /* ---- columns ---- */
 
 static char *const numbers[] = {"900 nm", "910 nm", "920 nm", "930 nm", "940 nm"};
+static char *const scans[] = {"nm900", "nm910", "nm920", "nm930", "nm940"};
+static char *const genes[] = {"gene9", "gene12", "gene20", "gene31", "gene40"};
 static char *const words[] = {"a", "b", "c", "d", "e"};
 
 /* The names after a chain, joined by blanks. */
@@ -220,12 +222,15 @@ static void test_columns_are_cut_and_binned(void **state)
 {
     assert_names(*state, "cut:keep=905..930", numbers, "910 nm|920 nm|930 nm");
     assert_names(*state, "cut:drop=..910+940..", numbers, "920 nm|930 nm");
+    assert_names(*state, "cut:keep=905..915+940..", scans, "nm910|nm940");
+    assert_names(*state, "bin:width=4", scans, "nm915|nm940");
     assert_names(*state, "cut:keep=2..3+5..5", words, "b|c|e");
+    assert_names(*state, "cut:keep=2..3", genes, "gene12|gene20");
     assert_names(*state, "cut:keep=2..4,drop=3..3", NULL, "2|4");
-    assert_names(*state, "bin:width=2", numbers, "905|925|940");
+    assert_names(*state, "bin:width=2", numbers, "905 nm|925 nm|940 nm");
     assert_names(*state, "bin:width=2", words, "a..b|c..d|e");
     assert_names(*state, "bin:width=3", NULL, "1..3|4..5");
-    assert_names(*state, "cut:keep=910..,bin:width=2,cut:drop=930..", numbers, "915");
+    assert_names(*state, "cut:keep=910..,bin:width=2,cut:drop=930..", numbers, "915 nm");
 
     const double row[COLS] = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25};
     const double binned[] = {5, 15, 23};

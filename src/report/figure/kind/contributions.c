@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figure `contributions`: which columns make the most distant example distant. */
+/* The figure `contributions`: which columns make an example distant, the most distant one unless asked. */
 #include <math.h>
+#include <string.h>
 
 #include "core/memory.h"
-#include "core/sort.h"
 #include "explain/diagnostics.h"
-#include "report/figure/figure.h"
-
-enum { MOST_SHOWN = 30 };
+#include "report/figure/kind/columns.h"
 
 /* The example that is farthest from the training data by both distances. */
 static kfe_status find_farthest(kfe_context *ctx, const kfe_i_source *source, const kfe_data *data,
@@ -26,6 +24,41 @@ cleanup:
     return status;
 }
 
+static int64_t row_in_file(const kfe_i_set *set, int64_t row)
+{
+    return set->origin ? set->origin[row] : row;
+}
+
+static int has_name(const kfe_i_set *set, int64_t row, const char *name)
+{
+    const kfe_i_table *ids = &set->data->ids;
+
+    if (ids->rows <= row)
+        return 0;
+    size_t length = (size_t)(ids->row_start[row + 1] - ids->row_start[row]);
+    return strlen(name) == length && memcmp(name, ids->bytes + ids->row_start[row], length) == 0;
+}
+
+/* The example that was asked for by its name or its number, among those that figures show. */
+static kfe_status find_row(kfe_context *ctx, const kfe_i_source *source, const kfe_i_set *set, int64_t *out)
+{
+    const char *asked = source->settings.row;
+    double number = 0;
+    int is_number = kfe_i_parse_number(asked, asked + strlen(asked), &number);
+
+    for (int by_number = 0; by_number <= is_number; by_number++)
+        for (int64_t i = 0; i < set->rows; i++) {
+            int64_t row = row_in_file(set, i);
+            if (by_number ? (double)row + 1 == number : has_name(set, row, asked)) {
+                *out = i;
+                return KFE_OK;
+            }
+        }
+    return kfe_i_fail(ctx, KFE_EINVAL, "{row=%s}: there is no such row in the %s data of %lld rows%s", asked,
+                      set->name, (long long)kfe_data_rows(set->data),
+                      set->origin ? ", of which figures show a sample" : "");
+}
+
 /* T² and Q, which the contributions add up to, or 1. */
 static void find_sizes(const kfe_table *t2, const kfe_table *q, double *sizes)
 {
@@ -38,79 +71,86 @@ static void find_sizes(const kfe_table *t2, const kfe_table *q, double *sizes)
         sizes[k] = sizes[k] > 0 ? sizes[k] : 1;
 }
 
-/* The columns with the largest shares of T² or Q, in the order of the columns. */
-static kfe_status choose_columns(kfe_context *ctx, const kfe_table *t2, const kfe_table *q,
-                                 kfe_i_sorted **out, int64_t *count)
+/* Shares of both distances by column, and the larger of them. */
+static void find_shares(const kfe_table *t2, const kfe_table *q, double *shares[3])
 {
-    kfe_status status = KFE_OK;
-    int64_t cols = t2->cols - 1;
     double sizes[2];
 
-    KFE_ALLOC(ctx, *out, cols);
     find_sizes(t2, q, sizes);
-    for (int64_t j = 0; j < cols; j++) {
-        double share = fabs(kfe_table_column(t2, j + 1)->numbers[0]) / sizes[0];
-        double other = fabs(kfe_table_column(q, j + 1)->numbers[0]) / sizes[1];
-        (*out)[j] = (kfe_i_sorted){fmax(share, other), j};
+    for (int64_t j = 0; j + 1 < t2->cols; j++) {
+        shares[0][j] = kfe_table_column(t2, j + 1)->numbers[0] / sizes[0];
+        shares[1][j] = kfe_table_column(q, j + 1)->numbers[0] / sizes[1];
+        shares[2][j] = fmax(fabs(shares[0][j]), fabs(shares[1][j]));
     }
-    kfe_i_sort_falling(*out, cols);
-    *count = cols < MOST_SHOWN ? cols : MOST_SHOWN;
-    for (int64_t k = 0; k < *count; k++)
-        (*out)[k].value = -(double)(*out)[k].index;
-    kfe_i_sort_falling(*out, *count);
+}
+
+static kfe_status add_panels(const kfe_i_columns *columns, double *const shares[2], kfe_i_figure *out)
+{
+    static const char *const titles[] = {"T²", "Q"};
+    static const char *const names[] = {"share of T²", "share of Q"};
+    kfe_status status = KFE_OK;
+
+    for (int p = 0; p < 2; p++) {
+        double *values = NULL;
+        kfe_i_series series = kfe_i_columns_series(columns, 0);
+        series.panel = p;
+        KFE_TRY(kfe_i_figure_numbers(out, names[p], &series.y, &values));
+        for (int64_t k = 0; k < out->rows; k++)
+            values[k] = shares[p][columns->items[k].index];
+        KFE_TRY(kfe_i_columns_panel(columns, titles[p], "share", out));
+        out->panels[p].reference = KFE_REFERENCE_ZERO;
+        KFE_TRY(kfe_i_figure_series(out, NULL, series));
+    }
 cleanup:
     return status;
 }
 
-static kfe_status add_columns(const kfe_table *t2, const kfe_table *q, const kfe_i_sorted *items,
-                              kfe_i_figure *out)
+static kfe_status add_columns(kfe_context *ctx, const kfe_table *t2, const kfe_table *q, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
-    const char *words[MOST_SHOWN];
-    double values[2][MOST_SHOWN];
-    double sizes[2];
+    int64_t count = t2->cols - 1;
+    const char **names = NULL;
+    double *shares[3] = {0};
+    kfe_i_columns columns = {0};
 
-    find_sizes(t2, q, sizes);
-    for (int64_t k = 0; k < out->rows; k++) {
-        words[k] = kfe_table_column(t2, items[k].index + 1)->name;
-        values[0][k] = kfe_table_column(t2, items[k].index + 1)->numbers[0] / sizes[0];
-        values[1][k] = kfe_table_column(q, items[k].index + 1)->numbers[0] / sizes[1];
-    }
-    KFE_TRY(kfe_i_figure_labels(out, "column", words));
-    KFE_TRY(kfe_i_figure_copy(out, "share of T²", values[0]));
-    KFE_TRY(kfe_i_figure_copy(out, "share of Q", values[1]));
+    KFE_ALLOC(ctx, names, count);
+    for (int64_t j = 0; j < count; j++)
+        names[j] = kfe_table_column(t2, j + 1)->name;
+    for (int k = 0; k < 3; k++)
+        KFE_ALLOC(ctx, shares[k], count);
+    find_shares(t2, q, shares);
+    KFE_TRY(kfe_i_columns_begin(ctx, &(kfe_column){.name = "column", .texts = names}, count, shares[2],
+                                KFE_COLUMNS_IN_ORDER, out, &columns));
+    KFE_TRY(add_panels(&columns, shares, out));
+    kfe_i_columns_caption(&columns, out);
 cleanup:
+    kfe_i_columns_free(&columns);
+    kfe_i_free(ctx, names);
+    for (int k = 0; k < 3; k++)
+        kfe_i_free(ctx, shares[k]);
     return status;
 }
 
 /* `row`: its number in the file, from 1, where it has no name. */
-static kfe_status draw_tables(kfe_context *ctx, const kfe_result *explanation, int64_t row, kfe_i_figure *out)
+static kfe_status draw_tables(kfe_context *ctx, const kfe_i_source *source, const kfe_result *explanation,
+                              int64_t row, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     const kfe_table *t2 = kfe_result_find(explanation, "t2-contributions");
     const kfe_table *q = kfe_result_find(explanation, "q-contributions");
     const kfe_column *names = kfe_table_column(t2, 0);
-    kfe_i_sorted *items = NULL;
 
-    KFE_TRY(choose_columns(ctx, t2, q, &items, &out->rows));
-    KFE_TRY(add_columns(t2, q, items, out));
-    for (int p = 0; p < 2; p++) {
-        KFE_TRY(kfe_i_figure_panel(out, p ? "Q" : "T²", "column", "share"));
-        KFE_TRY(kfe_i_figure_series(
-            out, NULL,
-            (kfe_i_series){.mark = KFE_MARK_BARS, .panel = p, .count = out->rows, .x = 1, .y = p + 2}));
-    }
-    kfe_i_text_puts(&out->caption, "What each column adds to T² and Q of the most distant example, ");
+    kfe_i_text_printf(&out->caption, "What each column adds to T² and Q of %s, ",
+                      *source->settings.row ? "the example" : "the most distant example");
     if (names->texts && names->texts[0])
         kfe_i_text_add_shown(&out->caption, names->texts[0]);
     else
         kfe_i_text_printf(&out->caption, "row %lld", (long long)row);
-    kfe_i_text_printf(
+    kfe_i_text_puts(
         &out->caption,
-        ": the %lld largest of %lld columns. Shares of T² add up to 1; those of Q have the sign of the residual.",
-        (long long)out->rows, (long long)t2->cols - 1);
+        ". Shares of T² add up to 1, and so do sizes of those of Q, which have the sign of the residual.");
+    KFE_TRY(add_columns(ctx, t2, q, out));
 cleanup:
-    kfe_i_free(ctx, items);
     return status;
 }
 
@@ -128,10 +168,13 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     const kfe_data *data = set->gathered ? set->gathered : set->data;
     if (kfe_data_rows(data) < 1)
         return KFE_OK;
-    KFE_TRY(find_farthest(ctx, source, data, &row));
+    if (*source->settings.row)
+        KFE_TRY(find_row(ctx, source, set, &row));
+    else
+        KFE_TRY(find_farthest(ctx, source, data, &row));
     KFE_TRY(kfe_data_take(ctx, data, 1, &row, &one));
     KFE_TRY(kfe_explain(ctx, source->model, one, "parts=diagnostics,examples=yes", &explanation));
-    KFE_TRY(draw_tables(ctx, explanation, (set->origin ? set->origin[row] : row) + 1, out));
+    KFE_TRY(draw_tables(ctx, source, explanation, row_in_file(set, row) + 1, out));
 cleanup:
     kfe_result_free(explanation);
     kfe_data_free(one);
@@ -140,9 +183,9 @@ cleanup:
 
 const kfe_i_figure_kind kfe_i_figure_contributions = {
     .name = "contributions",
-    .title = "What makes the most distant example distant",
+    .title = "What makes an example distant",
     .section = "Why",
-    .summary = "what each column adds to T² and Q of the most distant example",
+    .summary = "what each column adds to T² and Q of the most distant example, or of {row}",
     .needs = "data and a linear model whose features do not explain all columns",
     .draw = draw,
 };

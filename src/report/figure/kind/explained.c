@@ -1,129 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The figures that are tables of an explanation of a linear model: coefficients, vip, loadings, loading-weights, rotations and variance;
- * and how gradient.c and permutation.c draw such tables.
- */
+/* The figures with a number per column out of an explanation of a linear model: coefficients, vip,
+ * selectivity-ratio, smc, loadings, loading-weights, rotations. */
+#include <math.h>
+
+#include "core/distribution.h"
+#include "core/memory.h"
+#include "model/linear.h"
+#include "report/figure/kind/columns.h"
 #include "report/figure/kind/explained.h"
 
-#include <math.h>
-#include <string.h>
-
-#include "core/memory.h"
-#include "core/sort.h"
-
-enum { MOST_SERIES = 8 };
+enum { MOST_SERIES = 8, FOLDS = 10 };
 
 typedef struct explained_kind {
-    const char *tables[2]; /* drawn beside each other, with the same rows; the second may be NULL */
-    const char *x, *y;     /* titles of the axes */
+    const char *table;
+    const char *y; /* title of the axis */
     const char *caption;
-    int is_sorted;    /* bars of the largest values, largest first; else all rows in their order */
-    int most_series;  /* of each table; 0: eight */
-    int is_by_column; /* signed values of columns; many columns whose names are not a scale, such as genes: bars of the largest, by absolute value */
+    kfe_i_columns_order order;
+    int most_series;  /* 0: eight */
+    const char *high; /* a table with the upper ends of intervals; NULL: none */
+    int has_f_limit;  /* the line is at the 0.95 quantile of F with 1 and n − 2 degrees of freedom */
+    double level;     /* of a dashed line; 0: at zero */
 } explained_kind;
 
-/* Whether names are a scale, such as wavelengths: the same word, or none, before numbers that rise. */
-static int names_are_scale(int64_t count, const char *const *names)
-{
-    size_t prefix = count > 0 && names[0] ? strcspn(names[0], "0123456789") : 0;
-    double last = -INFINITY;
+/* Multiplications of the fits of the jack-knife that nobody waits for. */
+#define FREE_WORK 4e9
 
-    for (int64_t i = 0; i < count; i++) {
-        double number = 0;
-        if (!names[i] || strncmp(names[i], names[0], prefix) != 0 ||
-            !kfe_i_parse_number(names[i] + prefix, names[i] + strlen(names[i]), &number) || number <= last)
-            return 0;
-        last = number;
+/* Whether training data is there and fits are cheap. */
+static int can_refit(const kfe_i_source *source)
+{
+    const kfe_data *train = source->train.data;
+    double cols = source->model ? (double)kfe_i_model_all_cols(source->model) : 0;
+
+    return train && cols > 0 &&
+           FOLDS * (double)kfe_data_rows(train) * cols * (double)(source->model->dim + 1) <= FREE_WORK;
+}
+
+/* The largest absolute value of each row of the series that are drawn. */
+static void find_sizes(const kfe_table *table, int series, double *sizes)
+{
+    for (int64_t j = 0; j < table->rows; j++) {
+        sizes[j] = 0;
+        for (int64_t c = 1; c < table->cols && c <= series; c++)
+            sizes[j] = fmax(sizes[j], fabs(kfe_table_column(table, c)->numbers[j]));
     }
-    return count > 0;
 }
 
-/* Columns named by numbers, such as wavelengths, are an axis of numbers. */
-static int labels_are_numbers(const kfe_table *table)
-{
-    const char *const *names = kfe_table_column(table, 0)->texts;
-    double number = 0;
-
-    for (int64_t i = 0; names && i < table->rows; i++)
-        if (!kfe_i_parse_number(names[i], names[i] + strlen(names[i]), &number))
-            return 0;
-    return names != NULL;
-}
-
-/* Whether the table has more rows than bars, and their names are not a scale. */
-static int has_many_names(const kfe_table *table)
-{
-    const char *const *names = kfe_table_column(table, 0)->texts;
-
-    return table->rows > KFE_FIGURE_BARS && names && !names_are_scale(table->rows, names);
-}
-
-/* What a row is sorted by: its first value or, of `series` that are drawn, the largest absolute one. */
-static double size_of(const kfe_table *table, int64_t row, int series)
-{
-    double size = kfe_table_column(table, 1)->numbers[row];
-
-    if (series == 0)
-        return isfinite(size) ? size : 0;
-    size = 0;
-    for (int64_t c = 1; c < table->cols && c <= series; c++)
-        size = fmax(size, fabs(kfe_table_column(table, c)->numbers[row]));
-    return size;
-}
-
-/* The rows in the order in which they are drawn. */
-static kfe_status order_rows(kfe_context *ctx, const kfe_table *table, int is_sorted, int series,
-                             kfe_i_sorted **out)
+/* Half the length of each interval; *column 0: there are none. */
+static kfe_status add_spread(const kfe_table *high, const kfe_column *from, int64_t c,
+                             const kfe_i_columns *columns, kfe_i_figure *out, int *column)
 {
     kfe_status status = KFE_OK;
+    char name[160];
+    double *values = NULL;
 
-    KFE_ALLOC(ctx, *out, table->rows);
-    for (int64_t i = 0; i < table->rows; i++)
-        (*out)[i] = (kfe_i_sorted){size_of(table, i, series), i};
-    if (is_sorted)
-        kfe_i_sort_falling(*out, table->rows);
-cleanup:
-    return status;
-}
-
-kfe_status kfe_i_add_row_labels(kfe_context *ctx, const kfe_table *table, const kfe_i_sorted *order,
-                                kfe_i_figure *out)
-{
-    kfe_status status = KFE_OK;
-    const kfe_column *labels = kfe_table_column(table, 0);
-    const char **words = NULL;
-    double *numbers = NULL;
-
-    if (!labels->texts) {
-        KFE_TRY(kfe_i_figure_numbers(out, labels->name, NULL, &numbers));
-        for (int64_t i = 0; i < out->rows; i++)
-            numbers[i] = (double)order[i].index + 1;
+    *column = 0;
+    if (!high)
         return KFE_OK;
+    kfe_i_snprintf(name, sizeof name, "%s ±", from->name);
+    KFE_TRY(kfe_i_figure_numbers(out, name, column, &values));
+    for (int64_t i = 0; i < out->rows; i++) {
+        int64_t j = columns->items[i].index;
+        values[i] = kfe_table_column(high, c)->numbers[j] - from->numbers[j];
     }
-    KFE_ALLOC(ctx, words, out->rows);
-    for (int64_t i = 0; i < out->rows; i++)
-        words[i] = labels->texts[order[i].index];
-    KFE_TRY(kfe_i_figure_labels(out, labels->name, words));
-cleanup:
-    kfe_i_free(ctx, words);
-    return status;
-}
-
-static kfe_status add_number_labels(const kfe_table *table, kfe_i_figure *out)
-{
-    kfe_status status = KFE_OK;
-    const kfe_column *labels = kfe_table_column(table, 0);
-    double *numbers = NULL;
-
-    KFE_TRY(kfe_i_figure_numbers(out, labels->name, NULL, &numbers));
-    for (int64_t i = 0; i < out->rows; i++)
-        kfe_i_parse_number(labels->texts[i], labels->texts[i] + strlen(labels->texts[i]), &numbers[i]);
 cleanup:
     return status;
 }
 
-static kfe_status add_table(const kfe_table *table, const kfe_i_sorted *order, int is_one, int most_series,
-                            kfe_i_figure *out)
+static kfe_status add_series(const kfe_table *table, const kfe_table *high, const kfe_i_columns *columns,
+                             int most_series, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
     int is_single = table->cols == 2;
@@ -131,77 +75,99 @@ static kfe_status add_table(const kfe_table *table, const kfe_i_sorted *order, i
     for (int64_t c = 1; c < table->cols && c <= KFE_FIGURE_FEATURES; c++) {
         const kfe_column *from = kfe_table_column(table, c);
         char label[128];
-        char both[256];
         double *values = NULL;
-        kfe_i_series series = {.mark = out->rows > KFE_FIGURE_BARS ? KFE_MARK_LINE : KFE_MARK_BARS,
-                               .style = (int)out->series_count,
-                               .count = out->rows,
-                               .x = 1};
+        kfe_i_series series = kfe_i_columns_series(columns, 0);
+        series.style = (int)out->series_count;
         kfe_i_snprintf(label, sizeof label, "%s%s%s", kfe_i_result_is_numbered(table) ? from->about : "",
                        kfe_i_result_is_numbered(table) ? " " : "", from->name);
-        const char *own = is_single ? table->name : label;
-        kfe_i_snprintf(both, sizeof both, "%s, %s", table->name, own);
-        const char *name = is_one || is_single ? own : both;
-        KFE_TRY(kfe_i_figure_numbers(out, name, &series.y, &values));
+        KFE_TRY(kfe_i_figure_numbers(out, is_single ? table->name : label, &series.y, &values));
         for (int64_t i = 0; i < out->rows; i++)
-            values[i] = from->numbers[order[i].index];
+            values[i] = from->numbers[columns->items[i].index];
+        KFE_TRY(add_spread(high, from, c, columns, out, &series.spread));
         if (out->series_count < most_series)
-            KFE_TRY(kfe_i_figure_series(out, is_one && is_single ? NULL : name, series));
+            KFE_TRY(kfe_i_figure_series(out, is_single ? NULL : label, series));
     }
 cleanup:
     return status;
 }
 
-static kfe_status fill(kfe_context *ctx, const kfe_result *explanation, const explained_kind *kind,
-                       kfe_i_figure *out)
+/* A line at the 0.95 quantile of F with 1 and n − 2 degrees of freedom. */
+static void put_f_limit(double degrees, kfe_i_figure *out)
+{
+    double limit = kfe_i_f_limit(0.95, 1, degrees);
+
+    if (!(limit > 0))
+        return;
+    out->panels[0].reference = KFE_REFERENCE_LEVEL;
+    out->panels[0].level = limit;
+    kfe_i_text_puts(&out->caption, " The dashed line is the 95 % limit.");
+}
+
+static kfe_status fill(kfe_context *ctx, const kfe_model *model, const kfe_result *explanation,
+                       const explained_kind *kind, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_sorted *order = NULL;
-    const kfe_table *first = kfe_result_find(explanation, kind->tables[0]);
-    const kfe_table *second = kind->tables[1] ? kfe_result_find(explanation, kind->tables[1]) : NULL;
+    kfe_i_columns columns = {0};
+    double *sizes = NULL;
+    const kfe_table *table = kfe_result_find(explanation, kind->table);
+    const kfe_table *high = kind->high ? kfe_result_find(explanation, kind->high) : NULL;
     int most = kind->most_series ? kind->most_series : MOST_SERIES;
 
-    if (!first || first->rows == 0)
+    if (!table || table->rows == 0)
         return KFE_OK;
-    int is_cut = kind->is_by_column && has_many_names(first);
-    KFE_TRY(order_rows(ctx, first, kind->is_sorted || is_cut, is_cut ? most : 0, &order));
-    is_cut |= kind->is_sorted && first->rows > KFE_FIGURE_BARS;
-    out->rows = is_cut ? KFE_FIGURE_BARS : first->rows;
-    if (kind->is_by_column && !is_cut && labels_are_numbers(first))
-        KFE_TRY(add_number_labels(first, out));
-    else
-        KFE_TRY(kfe_i_add_row_labels(ctx, first, order, out));
-    KFE_TRY(add_table(first, order, !second, most, out));
-    if (second && second->rows == first->rows)
-        KFE_TRY(add_table(second, order, 0, most, out));
-    KFE_TRY(kfe_i_figure_panel(out, NULL, kind->x, kind->y));
-    out->panels[0].reference = kind->is_by_column ? KFE_REFERENCE_ZERO : KFE_REFERENCE_NONE;
+    KFE_ALLOC(ctx, sizes, table->rows);
+    find_sizes(table, most, sizes);
+    KFE_TRY(
+        kfe_i_columns_begin(ctx, kfe_table_column(table, 0), table->rows, sizes, kind->order, out, &columns));
+    KFE_TRY(add_series(table, high, &columns, most, out));
+    KFE_TRY(kfe_i_columns_panel(&columns, NULL, kind->y, out));
+    out->panels[0].reference = kind->level != 0 ? KFE_REFERENCE_LEVEL : KFE_REFERENCE_ZERO;
+    out->panels[0].level = kind->level;
     kfe_i_text_puts(&out->caption, kind->caption);
-    if (out->rows < first->rows)
-        kfe_i_text_printf(&out->caption, " The %lld largest of %lld.", (long long)out->rows,
-                          (long long)first->rows);
-    if (kind->most_series && first->cols - 1 > kind->most_series)
+    if (kind->has_f_limit && model->moments.spread)
+        put_f_limit(model->moments.spread[KFE_SPREAD_MASS] - 2, out);
+    if (high)
+        kfe_i_text_puts(&out->caption, columns.is_line
+                                           ? " Bands are jack-knife intervals of level 0.95."
+                                           : " Bars of errors are jack-knife intervals of level 0.95.");
+    kfe_i_columns_caption(&columns, out);
+    if (kind->most_series && table->cols - 1 > kind->most_series)
         kfe_i_text_printf(&out->caption, " The first %d of %lld features.", kind->most_series,
-                          (long long)first->cols - 1);
+                          (long long)table->cols - 1);
 cleanup:
-    kfe_i_free(ctx, order);
+    kfe_i_columns_free(&columns);
+    kfe_i_free(ctx, sizes);
     return status;
+}
+
+kfe_status kfe_i_explained_linear(kfe_context *ctx, const kfe_i_source *source, int has_intervals,
+                                  kfe_result **out)
+{
+    kfe_log_fn log = ctx->log;
+    const kfe_data *train = has_intervals ? source->train.data : NULL;
+
+    *out = NULL;
+    if (!source->model || source->model->projector != KFE_PROJECT_LINEAR)
+        return KFE_OK;
+    ctx->log = NULL; /* a model without loadings lacks the figure; that is no news */
+    kfe_status status = kfe_explain_refit(ctx, source->model, train, NULL,
+                                          train ? "parts=linear;jackknife" : "parts=linear", out);
+    ctx->log = log;
+    return status == KFE_EUNSUPPORTED || status == KFE_EINVAL ? KFE_OK : status; /* nothing to explain */
 }
 
 static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
 {
+    kfe_status status = KFE_OK;
     kfe_result *explanation = NULL;
-    kfe_log_fn log = ctx->log;
+    const explained_kind *kind = out->kind->what;
 
-    if (!source->model || source->model->projector != KFE_PROJECT_LINEAR)
-        return KFE_OK;
-    ctx->log = NULL; /* a model without loadings lacks the figure; that is no news */
-    kfe_status status = kfe_explain(ctx, source->model, NULL, "parts=linear", &explanation);
-    ctx->log = log;
-    if (status == KFE_EUNSUPPORTED || status == KFE_EINVAL) /* nothing to explain */
-        return KFE_OK;
-    if (status == KFE_OK)
-        status = fill(ctx, explanation, out->kind->what, out);
+    if (kind->high && can_refit(source))
+        status = kfe_i_explained_linear(ctx, source, 1, &explanation);
+    if (status == KFE_EINPUT || status == KFE_ENUMERIC || (status == KFE_OK && !explanation))
+        status = kfe_i_explained_linear(ctx, source, 0, &explanation); /* too few rows for the jack-knife */
+    if (status == KFE_OK && explanation)
+        status = fill(ctx, source->model, explanation, kind, out);
     kfe_result_free(explanation);
     return status;
 }
@@ -215,29 +181,65 @@ const kfe_i_figure_kind kfe_i_figure_coefficients = {
     .draw = draw,
     .what =
         &(const explained_kind){
-            .tables = {"coefficients"},
-            .x = "column",
+            .table = "coefficients",
             .y = "coefficient: output per unit of the column",
             .caption =
                 "What one unit of a column, in the units of the data, adds to each output of the model.",
-            .is_by_column = 1},
+            .high = "coefficient-high"},
 };
 
 const kfe_i_figure_kind kfe_i_figure_vip = {
     .name = "vip",
     .title = "Variable importance in projection",
     .section = "Why",
-    .summary = "variable importance in projection (VIP) by column, largest first",
+    .summary = "variable importance in projection (VIP) by column",
     .needs = "a model of a linear method that knows its target, such as pls",
     .draw = draw,
     .what =
         &(const explained_kind){
-            .tables = {"vip"},
-            .x = "column",
+            .table = "vip",
             .y = "VIP",
             .caption =
                 "Variable importance in projection: columns above 1 matter more than the average column.",
-            .is_sorted = 1},
+            .order = KFE_COLUMNS_ABOVE_ZERO,
+            .level = 1},
+};
+
+const kfe_i_figure_kind kfe_i_figure_selectivity_ratio = {
+    .name = "selectivity-ratio",
+    .title = "Selectivity ratio",
+    .section = "Why",
+    .summary = "explained over unexplained variance of each column along the predicted target",
+    .needs = "a model of a linear method that knows its target, such as pls",
+    .is_on_request = 1,
+    .draw = draw,
+    .what =
+        &(const explained_kind){
+            .table = "selectivity-ratio",
+            .y = "selectivity ratio",
+            .caption =
+                "Explained over unexplained variance of each column when it is fitted to the predicted target: "
+                "high where a column says what the model predicts, and little else.",
+            .order = KFE_COLUMNS_ABOVE_ZERO},
+};
+
+const kfe_i_figure_kind kfe_i_figure_smc = {
+    .name = "smc",
+    .title = "Significance multivariate correlation",
+    .section = "Why",
+    .summary = "F of each column against its part along the regression (sMC)",
+    .needs = "a model of a linear method that knows its target, such as pls",
+    .is_on_request = 1,
+    .draw = draw,
+    .what =
+        &(const explained_kind){
+            .table = "smc",
+            .y = "F",
+            .caption =
+                "Significance multivariate correlation: F of each column against its part along the regression, "
+                "with 1 and n − 2 degrees of freedom.",
+            .order = KFE_COLUMNS_ABOVE_ZERO,
+            .has_f_limit = 1},
 };
 
 const kfe_i_figure_kind kfe_i_figure_loadings = {
@@ -249,13 +251,11 @@ const kfe_i_figure_kind kfe_i_figure_loadings = {
     .draw = draw,
     .what =
         &(const explained_kind){
-            .tables = {"x-loadings"},
-            .x = "column",
+            .table = "x-loadings",
             .y = "loading P",
             .caption =
                 "Loadings P: how each column, scaled as the model scales it, rises with a feature, so that X ≈ TPᵀ.",
-            .most_series = 4,
-            .is_by_column = 1},
+            .most_series = 4},
 };
 
 const kfe_i_figure_kind kfe_i_figure_loading_weights = {
@@ -268,14 +268,12 @@ const kfe_i_figure_kind kfe_i_figure_loading_weights = {
     .draw = draw,
     .what =
         &(const explained_kind){
-            .tables = {"weights"},
-            .x = "column",
+            .table = "weights",
             .y = "weight W",
             .caption =
                 "Weights W: the rotations made orthonormal, one feature after the other. In PLS they show which "
                 "columns each feature takes from the residual of the features before it.",
-            .most_series = 4,
-            .is_by_column = 1},
+            .most_series = 4},
 };
 
 const kfe_i_figure_kind kfe_i_figure_rotations = {
@@ -288,28 +286,9 @@ const kfe_i_figure_kind kfe_i_figure_rotations = {
     .draw = draw,
     .what =
         &(const explained_kind){
-            .tables = {"rotations"},
-            .x = "column",
+            .table = "rotations",
             .y = "rotation R",
             .caption =
                 "Rotations R: how much each column, scaled as the model scales it, adds to a feature, so that T = XR.",
-            .most_series = 4,
-            .is_by_column = 1},
-};
-
-const kfe_i_figure_kind kfe_i_figure_variance = {
-    .name = "variance",
-    .title = "Explained variance",
-    .section = "How it was learned",
-    .summary = "shares of the variance of columns and targets that each feature explains",
-    .needs = "a model of a linear method, such as pls",
-    .draw = draw,
-    .what =
-        &(const explained_kind){
-            .tables = {"x-variance", "y-variance"},
-            .x = "feature",
-            .y = "share of the variance",
-            .caption =
-                "Shares of the variance of the training columns (x) and of the target (y) that each feature "
-                "explains."},
+            .most_series = 4},
 };

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Label the rows of a table of an explanation (kfe_explain): columns of the data or features. */
+/* Explain a linear model for a figure. */
 #ifndef KFE_REPORT_FIGURE_KIND_EXPLAINED_H
 #define KFE_REPORT_FIGURE_KIND_EXPLAINED_H
 
-#include "core/sort.h"
 #include "report/figure/figure.h"
 
-/* More bars than these would be too thin. */
-enum { KFE_FIGURE_BARS = 40 };
-
-/* Adds the column of labels, or of numbers from 1, of the rows in this order. */
-kfe_status kfe_i_add_row_labels(kfe_context *ctx, const kfe_table *table, const kfe_i_sorted *order,
-                                kfe_i_figure *out);
+/* The tables of the part linear, and of the jack-knife by fits to the training data. NULL: the model is not linear. */
+kfe_status kfe_i_explained_linear(kfe_context *ctx, const kfe_i_source *source, int has_intervals,
+                                  kfe_result **out);
 
 #endif
