@@ -143,3 +143,29 @@ def test_landmarks_whose_kernel_vanishes(kfe, method):
     kfe.write("tiny.csv", "a,b,kind\n" + "\n".join(rows) + "\n")
     problem = kfe.refused("fit", "-q", "-m", method, "-k", "linear", "--scale", "none", "--landmarks", 3, "tiny.csv", "-o", "m.kfe")
     assert "memory" not in problem
+
+
+DENORMAL = ["5e-324", "1e-310", "0", "-5e-324", "2e-308", "1e-320"]
+
+
+TOO_SMALL, NO_DIRECTION = "the largest weight is 1e-310, too small", "no direction of the data covaries"
+
+
+@pytest.mark.parametrize("memory", [[], ["--memory", "64M"]], ids=["unlimited", "limited"])
+@pytest.mark.parametrize("values, weights, says", [("denormal", "denormal", TOO_SMALL), ("ordinary", "denormal", TOO_SMALL), ("denormal", "mixed", NO_DIRECTION),
+                                                   ("denormal", "ordinary", NO_DIRECTION), ("ordinary", "mixed", None), ("ordinary", "ordinary", None)])
+@pytest.mark.parametrize("task", ["classify", "regress"])
+def test_denormal_data_and_weights_end_with_a_message(kfe, memory, values, weights, says, task):
+    """kblf with three landmarks once ran out of memory without a word."""
+    lines = []
+    for i in range(9):
+        x = (DENORMAL[(5 * i + 1) % 6], DENORMAL[7 * i % 6]) if values == "denormal" else (str(i), str(i * i % 5))
+        weight = {"denormal": DENORMAL[i % 2], "mixed": [DENORMAL[0], "1", DENORMAL[5]][i // 3], "ordinary": str(1 + i % 2)}[weights]
+        lines.append(",".join([*x, weight, "pqr"[i * 2 % 3] if task == "classify" else f"{i * i % 7}.5"]))
+    kfe.write("tiny.csv", "a,b,w,y\n" + "\n".join(lines) + "\n")
+    fit = ["fit", "-q", "-m", "kblf", "-k", "rbf:gamma=1", "--landmarks", "3", "--weight", "w", "--task", task, *memory, "tiny.csv", "-o", "m.kfe"]
+    if says:
+        kfe.refused(*fit, says=says)
+    else:
+        kfe.ok(*fit)
+        kfe.ok("transform", "-q", "m.kfe", "tiny.csv")
