@@ -23,20 +23,18 @@ cleanup:
 }
 
 /* New data is matched by names, so that two columns of one name could be exchanged without a trace. */
-static kfe_status warn_of_twins(kfe_i_fit *job, const kfe_i_view *view, const kfe_i_model_view *out)
+static kfe_status warn_of_twins(kfe_i_fit *job, const kfe_i_view *view, int64_t cols, char *const *names)
 {
     int64_t first = 0;
     int64_t second = 0;
-    kfe_status status =
-        kfe_i_find_twins(job->ctx, out->cols, (const char *const *)out->column_names, &first, &second);
+    kfe_status status = kfe_i_find_twins(job->ctx, cols, (const char *const *)names, &first, &second);
 
     if (status == KFE_OK && second > 0)
         kfe_i_log(job->ctx, KFE_LOG_WARNING,
                   "%s: columns %lld and %lld are both called '%.100s'; data with these names will be "
                   "refused by the model, since it is not clear which is which: rename one of them, or "
                   "leave one out with {drop}",
-                  kfe_i_view_shown(view), (long long)first + 1, (long long)second + 1,
-                  out->column_names[first]);
+                  kfe_i_view_shown(view), (long long)first + 1, (long long)second + 1, names[first]);
     return status;
 }
 
@@ -60,7 +58,8 @@ static kfe_status describe_views(kfe_i_fit *job)
         kfe_i_force_utf8(job->model->views[v].name); /* file names may be any bytes */
         job->model->views[v].cols = view->table.cols;
         KFE_TRY(copy_column_names(job, view, &job->model->views[v]));
-        KFE_TRY(warn_of_twins(job, view, &job->model->views[v]));
+        if (job->train->division.cols == 0)
+            KFE_TRY(warn_of_twins(job, view, view->table.cols, job->model->views[v].column_names));
         job->model->views[v].strings = view->table.kind == KFE_TABLE_TEXT;
         if (view->encoding.count > 0)
             KFE_TRY(copy_encoding(job, view, &job->model->views[v]));
@@ -140,8 +139,11 @@ kfe_status kfe_i_fit_describe(kfe_i_fit *job)
         kfe_i_force_utf8(job->model->origin.id_name);
     }
     KFE_TRY(describe_views(job));
-    if (job->train->division.cols > 0)
-        KFE_TRY(kfe_i_division_copy(job->ctx, &job->train->division, &job->model->division));
+    if (job->train->division.cols > 0) {
+        const kfe_i_division *division = &job->train->division;
+        KFE_TRY(kfe_i_division_copy(job->ctx, division, &job->model->division));
+        KFE_TRY(warn_of_twins(job, &job->train->views[0], division->cols, division->names));
+    }
     KFE_TRY(describe_target(job));
 cleanup:
     return status;

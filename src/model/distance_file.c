@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/intern.h"
 #include "core/memory.h"
 #include "core/text.h"
 #include "linalg/linalg.h"
@@ -72,6 +73,21 @@ cleanup:
     return status;
 }
 
+/* Two columns of one name may stand in either order. */
+static kfe_status refuse_twins(kfe_context *ctx, const char *whose, int64_t count, char *const *names)
+{
+    int64_t first = 0;
+    int64_t second = 0;
+    kfe_status status = kfe_i_find_twins(ctx, count, (const char *const *)names, &first, &second);
+
+    if (status == KFE_OK && second > 0)
+        status = kfe_i_fail(ctx, KFE_EINPUT,
+                            "%s: columns %lld and %lld are both called '%.100s', so {distance} cannot match "
+                            "columns by name; rename one of them, or give the distance without names",
+                            whose, (long long)first + 1, (long long)second + 1, names[first]);
+    return status;
+}
+
 /* Puts the columns of the distance into the order of the data, if both have names. */
 static kfe_status order_by_names(kfe_context *ctx, const char *path, char *const *names,
                                  const kfe_i_view *view, kfe_i_scaler *out)
@@ -83,6 +99,8 @@ static kfe_status order_by_names(kfe_context *ctx, const char *path, char *const
 
     if (!names || !view->column_names || count != view->table.cols)
         return KFE_OK;
+    KFE_TRY(refuse_twins(ctx, kfe_i_view_shown(view), count, view->column_names));
+    KFE_TRY(refuse_twins(ctx, path, count, names));
     KFE_ALLOC(ctx, from, count);
     KFE_TRY(match_names(ctx, path, names, view, from));
     KFE_TRY(reorder(ctx, from, count, map->diagonal ? 1 : map->cols, map->values));

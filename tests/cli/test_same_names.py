@@ -57,6 +57,83 @@ def test_twins_that_the_model_does_not_use(kfe):
     kfe.ok("evaluate", "m.kfe", "d.csv")
 
 
+@pytest.mark.parametrize("flags", [["--drop", "2"], ["--select", "1,3"], ["--id", "2"]], ids=" ".join)
+def test_the_twin_that_is_left_out_again_is_not_meant(kfe, flags):
+    """The fit advises to leave one out; the same flag then tells the two apart in new data."""
+    kfe.write("d.csv", table("x,x,z,y"))
+    kfe.write("only.csv", "".join(line.split(",", 2)[0] + "," + line.split(",", 2)[2] for line in table("x,x,z,y").splitlines(True)))
+    assert "both called" not in kfe.ok("fit", "-m", "kfd", "--learner", "knn", *flags, "d.csv", "-o", "m.kfe").err
+    for command in ("predict", "transform", "evaluate"):
+        expected = kfe.ok(command, "-q", "m.kfe", "only.csv").out
+        found = kfe.ok(command, "-q", *flags, "m.kfe", "d.csv").out
+        assert found == expected or "--id" in flags and command != "evaluate", command
+    if "--id" not in flags: # the model knows which column names the rows
+        kfe.refused("predict", "m.kfe", "d.csv", says="two columns are called 'x'")
+        kfe.refused("predict", "--drop", "z", "m.kfe", "d.csv", says="two columns are called 'x'")
+
+
+def test_twins_of_a_stream(kfe):
+    kfe.write("a.csv", table("x,x,z,y"))
+    kfe.write("b.csv", table("x,x,z,y", swap=True))
+    err = kfe.ok("fit", "--stream", "-m", "pca", "--learner", "centroid", "a.csv", "-o", "m.kfe").err
+    assert "columns 1 and 2 are both called 'x'" in err
+    for command in ("predict", "transform", "evaluate"):
+        kfe.refused(command, "m.kfe", "b.csv", says="two columns are called 'x'")
+    kfe.write("b.csv", table("x,z,x,y"))
+    kfe.refused("fit", "-q", "--stream", "-m", "pca", "--learner", "centroid", "a.csv", "b.csv", "-o", "s.kfe", says="b.csv: column 2 is 'z'")
+
+
+def test_twins_in_one_of_several_files(kfe):
+    lines = table("x,x,z,y").splitlines()
+    kfe.write("left.csv", "".join(",".join(line.split(",")[:2]) + "\n" for line in lines))
+    kfe.write("right.csv", "".join(",".join(line.split(",")[2:]) + "\n" for line in lines))
+    err = kfe.ok("fit", "-m", "kfd", "--learner", "knn", "left.csv", "right.csv", "-o", "m.kfe").err
+    assert "left.csv: columns 1 and 2 are both called 'x'" in err
+    for command in ("predict", "transform", "evaluate"):
+        kfe.refused(command, "m.kfe", "left.csv", "right.csv", says="two columns are called 'x'")
+
+
+def test_one_name_in_two_files_is_clear(kfe):
+    lines = table("x,w,x,y").splitlines()
+    kfe.write("left.csv", "".join(",".join(line.split(",")[:2]) + "\n" for line in lines))
+    kfe.write("right.csv", "".join(",".join(line.split(",")[2:]) + "\n" for line in lines))
+    assert "both called" not in kfe.ok("fit", "-m", "kfd", "--learner", "knn", "left.csv", "right.csv", "-o", "m.kfe").err
+    kfe.ok("evaluate", "m.kfe", "left.csv", "right.csv")
+
+
+@pytest.mark.parametrize("views", [("a=1,2", "b=3"), ("a=1", "b=2,3")], ids=" ".join)
+def test_twins_of_a_divided_table(kfe, views):
+    """They are told also if they belong to different views: both are columns of the one table."""
+    kfe.write("d.csv", table("x,x,z,y"))
+    err = kfe.ok("fit", "-m", "kfd", "--learner", "knn", *(word for view in views for word in ("--view", view)), "d.csv", "-o", "m.kfe").err
+    assert err.count("columns 1 and 2 are both called 'x'") == 1
+    kfe.refused("predict", "m.kfe", "d.csv", says="two columns are called 'x'")
+
+
+@pytest.mark.parametrize("kind", ["model", "matrix"])
+def test_twins_of_a_learned_distance(kfe, kind):
+    """Columns of a distance are matched by name, which two of one name do not allow, in the distance or in the data."""
+    def learned(header, name):
+        if kind == "matrix":
+            return kfe.write(name + ".csv", header + "\n1,0,0\n0,2,0\n0,0,3\n")
+        kfe.write("t.csv", table(header + ",y"))
+        kfe.ok("fit", "-q", "-m", "rfm", "-k", "rbf", "--scale", "none", "t.csv", "-o", name + ".kfe")
+        return name + ".kfe"
+
+    twins, single = learned("x,x,z", "twins"), learned("x,w,z", "single")
+    kfe.write("twins.data.csv", table("x,x,z,y"))
+    kfe.write("single.data.csv", table("x,w,z,y"))
+    kfe.write("plain.csv", table(None))
+    fit = ["fit", "-q", "-m", "kfd", "-k", "rbf", "-o", "m.kfe", "--distance"]
+    before = kfe.files()
+    for distance in (twins, single):
+        done = kfe.run(*fit, distance, "twins.data.csv", status=2)
+        assert "twins.data.csv: columns 1 and 2 are both called 'x', so --distance cannot match" in done.err and kfe.files() == before
+    kfe.refused(*fit, twins, "single.data.csv", says=[f"{twins}: columns 1 and 2 are both called 'x'", "without names"])
+    for distance, data in ((single, "single.data.csv"), (single, "plain.csv"), (twins, "plain.csv")):
+        kfe.ok(*fit, distance, data)
+
+
 # ---- the column that names the rows ----
 
 

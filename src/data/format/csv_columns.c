@@ -139,24 +139,53 @@ typedef struct name_index {
     int64_t known;  /* names of the file; numbers from here on belong to names that it lacks */
 } name_index;
 
+static kfe_status index_field(const kfe_i_csv *csv, int64_t j, int left_out, name_index *index)
+{
+    kfe_status status = KFE_OK;
+    const char *name = csv->dialect.names[j];
+    int64_t before = index->words.count;
+    int32_t number = 0;
+
+    KFE_TRY(kfe_i_intern_add(&index->words, name, (int64_t)strlen(name), &number));
+    if (number == before)
+        index->field[number] = j;
+    else if (!left_out && index->field[number] >= 0)
+        index->field[number] = -1 - index->field[number];
+cleanup:
+    return status;
+}
+
+/* Of two fields of one name, that which the user leaves out is not the one that is meant. */
+static kfe_status mark_left_out(const kfe_i_csv *csv, unsigned char *removed)
+{
+    int64_t first = 0;
+    int64_t second = 0;
+    kfe_i_picks picks = csv->dialect.picks;
+    kfe_status status = kfe_i_find_twins(csv->ctx, csv->dialect.fields,
+                                         (const char *const *)csv->dialect.names, &first, &second);
+
+    picks.removed = removed;
+    return status == KFE_OK && second > 0 ? kfe_i_picks_mark(csv->ctx, csv->block.source->name, csv->settings,
+                                                             csv->dialect.names, &picks)
+                                          : status;
+}
+
 static kfe_status open_index(const kfe_i_csv *csv, name_index *index)
 {
     kfe_status status = KFE_OK;
+    unsigned char *removed = NULL;
 
     kfe_i_intern_init(&index->words, csv->ctx);
     KFE_ALLOC(csv->ctx, index->field, csv->dialect.fields);
-    for (int64_t j = 0; j < csv->dialect.fields; j++) {
-        int64_t before = index->words.count;
-        int32_t number = 0;
-        KFE_TRY(kfe_i_intern_add(&index->words, csv->dialect.names[j], (int64_t)strlen(csv->dialect.names[j]),
-                                 &number));
-        if (number == before)
-            index->field[number] = j;
-        else if (index->field[number] >= 0)
-            index->field[number] = -1 - index->field[number];
-    }
+    KFE_ALLOC_ZERO(csv->ctx, removed, csv->dialect.fields);
+    KFE_TRY(mark_left_out(csv, removed));
+    for (int left_out = 0; left_out < 2; left_out++)
+        for (int64_t j = 0; j < csv->dialect.fields; j++)
+            if (removed[j] == left_out)
+                KFE_TRY(index_field(csv, j, left_out, index));
     index->known = index->words.count;
 cleanup:
+    kfe_i_free(csv->ctx, removed);
     return status;
 }
 
