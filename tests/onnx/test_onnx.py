@@ -357,51 +357,78 @@ def far_rows(kernel):
     return np.abs(x) if kernel.split(":")[0] in ("chi2", "intersection") else x
 
 
-def answers(folder, model, x):
-    """What kfe gives for each row; None: it refuses it."""
-    found = []
-    for row in x:
-        write(folder / "far.csv", row[None])
-        predicted = kfe("predict", "-q", "--task", "classify", model, folder / "far.csv", check=False)
-        if predicted.returncode:
-            assert "too large" in predicted.stderr or "too small" in predicted.stderr
-            found.append(None)
-            continue
-        kfe("transform", "-q", model, folder / "far.csv", "-o", folder / "features.npy")
-        found.append((predicted.stdout.split("\n")[1], np.load(folder / "features.npy")[0]))
-    return found
+def answers(folder, model, x, task, flags):
+    """What kfe gives for each row: cells of the prediction and features; None: it refuses the row."""
+    write(folder / "far.csv", x)
+    predicted = kfe("predict", "-q", "--task", task, *flags, model, folder / "far.csv", check=False)
+    if predicted.returncode:
+        assert "too large" in predicted.stderr or "too small" in predicted.stderr, predicted.stderr
+        half = len(x) // 2
+        return answers(folder, model, x[:half], task, flags) + answers(folder, model, x[half:], task, flags) if half else [None]
+    kfe("transform", "-q", model, folder / "far.csv", "-o", folder / "features.npy")
+    return list(zip([line.split(",") for line in predicted.stdout.splitlines()[1:]], np.load(folder / "features.npy")))
 
 
-def check_far_rows(folder, model, x):
-    expected = answers(folder, model, x)
-    for precision, dtype, tolerance in ("float", np.float32, 1e-3), ("double", float, 1e-9):
+def near(found, expected, tolerance, more=0.0):
+    return np.abs(found - expected).max() <= tolerance * max(1, np.abs(expected).max()) + more
+
+
+def check_far_row(x, given, ours, answer, precision, most):
+    """`answer`: what ONNX Runtime gives for the row."""
+    tolerance = {"float": 1e-3, "double": 1e-9}[precision]
+    features, about = answer["features"], (precision, x, ours, answer)
+    known = np.isfinite(answer["prediction" if "prediction" in answer else "scores"]).all()
+    assert known <= np.isfinite(features).all(), about
+    assert "label" not in answer or (answer["label"] != "") == known, about
+    if ours is None or not known:
+        # single precision ends earlier, double precision where kfe ends
+        assert precision == "float" or ours is None or not known and np.abs(x).max() > 1e150, about
+        return
+    if x.any() and not given.any():
+        return  # vanishes in single precision
+    cells, expected = ours
+    assert near(features, expected, tolerance, 8 * ROUNDING[precision] * most), about
+    if "prediction" in answer:
+        assert near(answer["prediction"], np.array(cells, float), tolerance, 8 * ROUNDING[precision] * most), about
+    else:
+        assert answer["label"] == cells[0] or precision == "float" and np.diff(np.sort(answer["scores"])[-2:])[0] < 1e-4, about
+    if "probabilities" in answer:
+        assert near(answer["probabilities"], np.array(cells[1:], float), tolerance if precision == "double" else 1e-2), about
+
+
+def check_far_rows(folder, model, x, task="classify", flags=()):
+    expected = answers(folder, model, x, task, flags)
+    for precision, dtype in ("float", np.float32), ("double", float):
         served, most = session(folder, model, precision)
         with np.errstate(over="ignore", under="ignore"):
             given = x.astype(dtype)
         names = [output.name for output in served.get_outputs()]
-        answer = dict(zip(names, served.run(None, {served.get_inputs()[0].name: given})))
+        found = served.run(None, {served.get_inputs()[0].name: given})
         for i, ours in enumerate(expected):
-            label, features = answer["label"][i], answer["features"][i]
-            known = np.isfinite(answer["scores"][i]).all()
-            assert (label != "") == known and (known <= np.isfinite(features).all()), (x[i], label, features)
-            if ours is None or not known:
-                # single precision ends earlier, double precision where kfe ends
-                assert precision == "float" or ours is None or not known and np.abs(x[i]).max() > 1e150, (x[i], ours, label)
-                continue
-            if x[i].any() and not given[i].any():
-                continue  # vanishes in single precision
-            scale = max(1, np.abs(ours[1]).max())
-            assert np.abs(features - ours[1]).max() <= tolerance * scale + 8 * ROUNDING[precision] * most, (precision, x[i], ours, features)
-            assert label == ours[0] or precision == "float" and np.diff(np.sort(answer["scores"][i])[-2:])[0] < 1e-4, (precision, x[i], ours, label)
+            check_far_row(x[i], given[i], ours, {name: values[i] for name, values in zip(names, found)}, precision, most)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_far_rows(classes, tmp_path, kernel):
-    """What overflows in the graph is answered as kfe answers it, or with NaN and no label."""
+    """What overflows in the graph is answered as kfe answers it, or with NaN and no label: classes, probabilities and real targets."""
     data = "positive" if kernel.split(":")[0] in ("chi2", "intersection") else "any"
-    for learner in LEARNERS if kernel in ("poly:degree=3,gamma=0.3", "matern:sigma=3") else ["svm"]:
-        model = fitted(tmp_path, "-m", "koc", "-k", kernel, "--scale", "none", "--learner", learner, "--task", "classify", classes / f"{data}-train.csv")
+    train = classes / f"{data}-train.csv"
+    fit = ["-m", "koc", "-k", kernel, "--scale", "none"]
+    for learner in LEARNERS:
+        model = fitted(tmp_path, *fit, "--learner", learner, "--task", "classify", train)
         check_far_rows(tmp_path, model, far_rows(kernel))
+    for calibration in "platt", "isotonic":
+        model = fitted(tmp_path, *fit, "--learner", "svm", "--calibration", calibration, "--task", "classify", train)
+        check_far_rows(tmp_path, model, far_rows(kernel), flags=["--probabilities"])
+    x = read_inputs(train)
+    write(tmp_path / "real.csv", x, np.sin(x[:, 0]) + x[:, 1])
+    for learner in sorted({"ls", "knn", "svm"} & set(LEARNERS)):
+        model = fitted(tmp_path, "-m", "kpls", "--dim", "2", *fit[2:], "--learner", learner, "--task", "regress", tmp_path / "real.csv")
+        check_far_rows(tmp_path, model, far_rows(kernel), "regress")
+
+
+def read_inputs(path):
+    return np.loadtxt(path, delimiter=",", skiprows=1, usecols=range(5))
 
 
 @pytest.mark.parametrize("arguments", [["-m", "rfm", "--leaf-size", "20"], ["-m", "lmkl", "-k", "rbf"], ["-m", "sldr", "-k", "linear"], ["-m", "none", "-k", "matern:sigma=3"],
