@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Explanations of wide tables: the columns that may matter are found first, the largest loss leads, and Ctrl-C ends it."""
 import json
+import resource
 import signal
 import subprocess
 import time
@@ -8,7 +9,9 @@ import time
 import numpy as np
 import pytest
 
-from conftest import KFE
+from conftest import KFE, SANITIZED
+
+MOST_FITS = 40
 
 
 def wide(kfe, cols=12000, informative=0, name="wide.csv"):
@@ -31,6 +34,23 @@ def test_wide_tables_are_screened(kfe):
     assert lines[2].split()[0] == "g6000" and float(lines[2].split()[1]) > 0 and "detectably" not in done.out
     table = json.loads(kfe.ok("explain", "m.kfe", "wide.csv", "--parts", "permutation", "--json").out)["tables"]["permutation"]
     assert 20 <= len(table["rows"]) < 1000 and table["rows"][0] == "g6000"
+
+
+def processor_seconds(kfe, *arguments):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    kfe.ok(*arguments)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+@pytest.mark.skipif(SANITIZED, reason="sanitizers slow both down by factors of their own")
+@pytest.mark.parametrize("fit", [["none", "-k", "linear", "--learner", "svm"], ["kfd", "-k", "rbf", "--learner", "svm"]], ids=["svm", "kfd"])
+def test_genes_are_explained_in_the_time_of_some_fits(kfe, fit):
+    """12,625 columns once took more than 100 s; a fit takes a part of a second."""
+    wide(kfe, cols=12625, informative=1)
+    fitted = processor_seconds(kfe, "fit", "-q", "-m", *fit, "wide.csv", "-o", "m.kfe")
+    explained = processor_seconds(kfe, "explain", "-q", "m.kfe", "wide.csv")
+    assert explained < MOST_FITS * fitted, (explained, fitted)
 
 
 @pytest.mark.parametrize("fit", [["none", "--learner", "knn"], ["none", "-k", "laplacian", "--learner", "svm"]], ids=["knn", "laplacian"])

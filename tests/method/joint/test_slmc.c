@@ -227,6 +227,45 @@ static void test_sparse_data_gives_the_same(void **state)
     support_sample_free(&p);
 }
 
+/* The first points are cluster centres. Neither the seed nor the order of the rows has a part in them, and a weight counts like repeated
+ * rows. */
+static void test_seed_and_order_do_not_matter(void **state)
+{
+    static const char *const kernels[] = {"rbf:gamma=0.3", "laplacian:gamma=0.3"};
+    kfe_context *ctx = *state;
+    support_sample p = make_problem(ctx);
+    const char *params = "dim=4,svm-stop=1e-9,max-iter=3";
+    double other[2 * ROWS * COLS];
+    double weights[ROWS];
+    int other_class[2 * ROWS];
+    int64_t copies = 0;
+
+    for (int64_t i = ROWS - 1; i >= 0; i--) {
+        weights[i] = (double)(1 + i % 2);
+        for (int copy = 0; copy < (int)weights[i]; copy++) {
+            memcpy(other + copies * COLS, p.x + i * COLS, COLS * sizeof *p.x);
+            other_class[copies++] = p.class_of[i];
+        }
+    }
+    kfe_data *repeated = support_dense(ctx, copies, COLS, other, other_class);
+    assert_ok(ctx, kfe_data_set_weights(ctx, p.data, weights));
+    for (int k = 0; k < 2; k++) {
+        kfe_context_set_seed(ctx, 0);
+        kfe_matrix first = support_features(ctx, "slmc", params, kernels[k], p.data, p.data);
+        kfe_context_set_seed(ctx, 5);
+        kfe_matrix second = support_features(ctx, "slmc", params, kernels[k], p.data, p.data);
+        kfe_matrix third = support_features(ctx, "slmc", params, kernels[k], repeated, p.data);
+        assert_memory_equal(first.values, second.values, (size_t)(first.rows * first.cols) * sizeof(double));
+        assert_below(
+            support_distance_up_to_rotation(ROWS, first.cols, first.values, third.cols, third.values), 1e-4);
+        kfe_matrix_free(&first);
+        kfe_matrix_free(&second);
+        kfe_matrix_free(&third);
+    }
+    kfe_data_free(repeated);
+    support_sample_free(&p);
+}
+
 static void test_other_kernels_leave_the_points_where_they_are(void **state)
 {
     kfe_context *ctx = *state;
@@ -316,6 +355,7 @@ int main(void)
         with_context(test_a_search_that_ends_early_is_reported),
         with_context(test_the_search_goes_downhill),
         with_context(test_sparse_data_gives_the_same),
+        with_context(test_seed_and_order_do_not_matter),
         with_context(test_other_kernels_leave_the_points_where_they_are),
         with_context(test_equal_examples_are_harmless),
         with_context(test_odd_problems_have_sound_answers),
