@@ -6,15 +6,6 @@
 #include "model/model.h"
 #include "model/spec.h"
 
-typedef struct kfe_i_row_list {
-    const int64_t *items;
-    int64_t count;
-} kfe_i_row_list;
-
-/* The rows of a data set for a fold of its own training rows, `columns`; of a precomputed kernel matrix, only their columns. */
-kfe_status kfe_i_gather_fold(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data,
-                             kfe_i_row_list rows, kfe_i_row_list columns, kfe_data **out);
-
 /* Fails with KFE_EINVAL if the spec asks to calibrate something that is not a classifier. */
 kfe_status kfe_i_calibration_check(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train);
 /* Cross-validates the spec on its training data and learns model->calibration from the outputs of rows that the fits did

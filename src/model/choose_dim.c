@@ -17,7 +17,7 @@
 #include "core/rng.h"
 #include "core/sort.h"
 #include "data/rows/distinct.h"
-#include "model/calibrate.h"
+#include "model/left_out.h"
 
 enum { FOLDS = 5, MOST_FEATURES = 20, MOST_ROWS = 1000, FEWEST_ROWS = 10 };
 /* A feature that keeps less than this share of its length after orthogonalisation says nothing new. */
