@@ -626,6 +626,12 @@ KFE_API kfe_status kfe_class_scores(kfe_context *ctx, const kfe_model *model, co
  * the prediction. The caller frees both. */
 KFE_API kfe_status kfe_predict_probabilities(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                              kfe_matrix *predictions, kfe_matrix *probabilities);
+/* Predictions with intervals or sets that hold the truth with a probability of about `level`, such as 0.9, for a model fitted with
+ * conformal=split, cross or jackknife (otherwise KFE_EINVAL). Real targets: `intervals` is rows × (2 × targets), the lower and the upper
+ * end for each target. Classes: rows × classes, 1 for the classes in the set, else 0; a set may have several classes or none.
+ * docs/intervals.md says what holds when. The caller frees both matrices. */
+KFE_API kfe_status kfe_predict_intervals(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
+                                         double level, kfe_matrix *predictions, kfe_matrix *intervals);
 /* Predicts with the first 1, 2, … kfe_model_dim features in one call: rows × dim classes, or rows × (dim × targets) values,
  * where the targets for the same number of features are side by side. For models with the learner ls and a method whose first
  * features do not depend on dim (KFE_HAS_NESTING), such as pls and pca: each prediction is that of a model fitted with as many
@@ -692,7 +698,9 @@ KFE_API const char *kfe_model_learner(const kfe_model *model); /* NULL: features
  * kfe_transform then gives the columns, or the decision values of the learner. NULL: the model extracts features. */
 KFE_API const char *kfe_model_plain_learner(const kfe_model *model);
 KFE_API const char *kfe_model_calibration(const kfe_model *model); /* "platt", "isotonic"; NULL: none */
-KFE_API int64_t kfe_model_outputs(const kfe_model *model);         /* decision values; 0 without a learner */
+KFE_API const char *
+kfe_model_conformal(const kfe_model *model);               /* "split", "cross", "jackknife"; NULL: none */
+KFE_API int64_t kfe_model_outputs(const kfe_model *model); /* decision values; 0 without a learner */
 KFE_API kfe_task kfe_model_task(const kfe_model *model);
 KFE_API int64_t kfe_model_dim(const kfe_model *model);
 KFE_API int64_t kfe_model_support_size(const kfe_model *model); /* 0 for linear projectors */
@@ -918,6 +926,10 @@ KFE_API kfe_status kfe_output_predictions(kfe_context *ctx, kfe_output *output, 
 KFE_API kfe_status kfe_output_probabilities(kfe_context *ctx, kfe_output *output, const kfe_model *model,
                                             const kfe_data *data, const kfe_matrix *predictions,
                                             const kfe_matrix *probabilities);
+/* The predictions and intervals (or sets) of kfe_predict_intervals. */
+KFE_API kfe_status kfe_output_intervals(kfe_context *ctx, kfe_output *output, const kfe_model *model,
+                                        const kfe_data *data, const kfe_matrix *predictions,
+                                        const kfe_matrix *intervals);
 /* Predictions with the numbers of kfe_diagnose for the same rows. */
 KFE_API kfe_status kfe_output_diagnostics(kfe_context *ctx, kfe_output *output, const kfe_model *model,
                                           const kfe_data *data, const kfe_matrix *predictions,

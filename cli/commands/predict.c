@@ -8,6 +8,14 @@
 /* Each limit lets so many of the rows like the training data pass. */
 #define OUTLIER_LEVEL 0.99
 
+/* How many of the flags that choose a table were given. */
+static int count_tables(const cli_arguments *arguments)
+{
+    return cli_is_set(arguments, "scores") + cli_is_set(arguments, "all-dims") +
+           cli_is_set(arguments, "probabilities") + cli_is_set(arguments, "flag-outliers") +
+           (cli_value(arguments, "intervals") != NULL);
+}
+
 static kfe_status load(cli_session *session, kfe_model **model)
 {
     const cli_arguments *arguments = &session->arguments;
@@ -20,12 +28,10 @@ static kfe_status load(cli_session *session, kfe_model **model)
         kfe_model_task(*model) == KFE_TASK_REAL)
         status = cli_fail(session, "the model predicts numbers, and scores are for classes; leave out "
                                    "--scores");
-    else if (cli_is_set(arguments, "scores") + cli_is_set(arguments, "all-dims") +
-                 cli_is_set(arguments, "probabilities") + cli_is_set(arguments, "flag-outliers") >
-             1)
+    else if (count_tables(arguments) > 1)
         status =
-            cli_fail(session, "--scores, --probabilities, --all-dims and --flag-outliers write different "
-                              "tables: give one");
+            cli_fail(session, "--scores, --probabilities, --all-dims, --flag-outliers and --intervals write "
+                              "different tables: give one");
     else if (cli_value(arguments, "level") && !cli_is_set(arguments, "flag-outliers"))
         status = cli_fail(session, "--level is the level of --flag-outliers; give both");
 cleanup:
@@ -83,6 +89,27 @@ cleanup:
     return status;
 }
 
+/* Writes the predictions with intervals or sets. */
+static kfe_status answer_intervals(cli_session *session, const kfe_model *model, const kfe_data *rows,
+                                   kfe_output *output)
+{
+    const char *given = cli_value(&session->arguments, "intervals");
+    char *end = NULL;
+    double level = strtod(given, &end);
+    kfe_matrix predictions = {0};
+    kfe_matrix intervals = {0};
+    kfe_status status = KFE_OK;
+
+    if (end == given || *end)
+        return cli_fail(session, "--intervals takes a level between 0 and 1, such as 0.9");
+    CLI_TRY(kfe_predict_intervals(session->ctx, model, rows, level, &predictions, &intervals));
+    CLI_TRY(kfe_output_intervals(session->ctx, output, model, rows, &predictions, &intervals));
+cleanup:
+    kfe_matrix_free(&predictions);
+    kfe_matrix_free(&intervals);
+    return status;
+}
+
 static kfe_status answer(cli_session *session, const kfe_model *model, const kfe_data *rows,
                          kfe_output *output)
 {
@@ -109,7 +136,8 @@ static kfe_status run(cli_session *session)
     CLI_TRY(cli_check_output(session, output));
     CLI_TRY(load(session, &model));
     CLI_TRY(cli_answer(session, model, output,
-                       cli_is_set(&session->arguments, "all-dims")        ? answer_path
+                       cli_value(&session->arguments, "intervals")        ? answer_intervals
+                       : cli_is_set(&session->arguments, "all-dims")      ? answer_path
                        : cli_is_set(&session->arguments, "flag-outliers") ? answer_diagnostics
                        : cli_is_set(&session->arguments, "probabilities") ? answer_probabilities
                                                                           : answer));
@@ -127,6 +155,10 @@ static const cli_flag flags[] = {
                          "classes, positive for the first class of the pair"),
     CLI_SWITCH("probabilities", "also write the probability of each class after the label; for models fitted "
                                 "with --calibration"),
+    CLI_TEXT(
+        "intervals", 0, "L",
+        "also write an interval that holds the true value with probability L, such as 0.9, or 1 for each "
+        "class in a set that holds the true class so often; for models fitted with --conformal"),
     CLI_SWITCH("all-dims",
                "predict with the first 1, 2, ... features and write one column for each number of features; "
                "for models of --learner ls whose features do not change with their number, such as pls"),
@@ -144,7 +176,8 @@ static const cli_flag flags[] = {
 const cli_command cli_command_predict = {
     .name = "predict",
     .summary = "predict the labels or values of new data",
-    .operands = "MODEL DATA... [-o PREDICTIONS] [--scores | --probabilities | --all-dims | --flag-outliers]",
+    .operands = "MODEL DATA... [-o PREDICTIONS] [--scores | --probabilities | --intervals L | --all-dims | "
+                "--flag-outliers]",
     .description = "Predicts the class or value of every example in DATA and writes one row for each. The "
                    "model must have been fitted with --learner, or by a method that predicts by itself ('kfe "
                    "methods NAME' says so). DATA must have the columns that the model was fitted on; a label "

@@ -229,6 +229,7 @@ PROTOTYPES = {
     "kfe_string_free": (None, c_void_p, c_void_p),
     "kfe_guess_task": (c_int, c_void_p, c_int64, c_void_p, c_int),
     "kfe_predict_probabilities": (c_int, c_void_p, c_void_p, c_void_p, MATRIX, MATRIX),
+    "kfe_predict_intervals": (c_int, c_void_p, c_void_p, c_void_p, c_double, MATRIX, MATRIX),
     "kfe_model_calibration": (c_char_p, c_void_p),
     "kfe_predict_path": (c_int, c_void_p, c_void_p, c_void_p, MATRIX),
     "kfe_inverse_transform": (c_int, c_void_p, c_void_p, MATRIX, MATRIX),

@@ -119,6 +119,13 @@ class Model:
                                        found.pointer))
         return found.array()
 
+    def intervals(self, context: Context, data: Data, level: float) -> np.ndarray:
+        """The ends of the intervals of each target, or for each class whether it is in the set, in the library's order."""
+        answers, found = OutMatrix(context), OutMatrix(context)
+        self._run(lambda: context.call(lib.kfe_predict_intervals, self.pointer, data.pointer, level, answers.pointer,
+                                       found.pointer))
+        return found.array()
+
     @property
     def calibration(self) -> str:
         name = lib.kfe_model_calibration(self.pointer)

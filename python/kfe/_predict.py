@@ -56,6 +56,16 @@ class Predicting:
         return context, answers, scores
 
 
+def _intervals(estimator, X, level):
+    check_is_fitted(estimator)
+    context = estimator._context()
+    data = estimator._prepare(context, X, with_target=False)
+    try:
+        return estimator._model.intervals(context, data, float(level))
+    finally:
+        data.free()
+
+
 def _is_calibrated(estimator) -> bool:
     """Whether the estimator gives probabilities: as its model says or, before the fit, as its parameter says."""
     model = vars(estimator).get("_model")
@@ -121,6 +131,23 @@ class Classifying(Predicting):
         y : ndarray of shape (n_samples, n_features_out)
         """
         return self.classes_[self._class_places[predict_path(self, X)[:, :, 0].astype(np.intp)]]
+
+    def predict_sets(self, X, level=0.9):
+        """Sets of classes that hold the true class with probability ``level``, for estimators fitted with
+        ``conformal="split"``, ``"cross"`` or ``"jackknife"``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        level : float between 0 and 1
+
+        Returns
+        -------
+        sets : bool ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``; a row may have several classes or none.
+        """
+        found = _intervals(self, X, level)
+        return found[:, np.argsort(self._class_places)] != 0
 
     def decision_function(self, X):
         """Scores of the classes; higher scores mean more likely.
@@ -201,6 +228,23 @@ class Regressing(Predicting):
         """
         path = predict_path(self, X)
         return path[:, :, 0] if path.shape[2] == 1 else path
+
+    def predict_intervals(self, X, level=0.9):
+        """Intervals that hold the true value with probability ``level``, for estimators fitted with
+        ``conformal="split"``, ``"cross"`` or ``"jackknife"``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        level : float between 0 and 1
+
+        Returns
+        -------
+        intervals : ndarray of shape (n_samples, 2) or (n_samples, n_targets, 2)
+            The lower and the upper end.
+        """
+        found = _intervals(self, X, level)
+        return found if found.shape[1] == 2 else found.reshape(len(found), -1, 2)
 
     def score(self, X, y, sample_weight=None):
         """R² of the predicted values.

@@ -142,6 +142,9 @@ kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec, int k
     if (spec->fit.calibration != KFE_CALIBRATION_NONE)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "calibration needs rows that the fit did not see; leave out {calibration}");
+    if (spec->fit.conformal != KFE_CONFORMAL_NONE)
+        KFE_FAIL(ctx, KFE_EUNSUPPORTED,
+                 "intervals need rows that the fit did not see; leave out {conformal}");
     if (!kfe_i_accumulator_has_kernel(spec) && kfe_i_word_index(KFE_DISTANCE_WORDS, spec->fit.distance) < 0)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "method %s cannot be fitted from sums over rows with {distance}; use a kernel method with "
@@ -162,8 +165,8 @@ int kfe_spec_accumulates(const kfe_spec *spec)
            has_right_landmarks(spec) &&
            !(spec->method->points && kfe_i_spec_scale(spec) == KFE_SCALE_L2_ROWS) &&
            (!learner || (learner->fit_sums && !kfe_i_spec_learns_from_kernel(spec))) &&
-           spec->fit.calibration == KFE_CALIBRATION_NONE && !spec->fit.target_scale &&
-           !kfe_i_balances_classes(spec) &&
+           spec->fit.calibration == KFE_CALIBRATION_NONE && spec->fit.conformal == KFE_CONFORMAL_NONE &&
+           !spec->fit.target_scale && !kfe_i_balances_classes(spec) &&
            (kfe_i_accumulator_has_kernel(spec) ||
             kfe_i_chain_each(spec->ctx, spec->fit.prepare, refuse_learning, NULL) == KFE_OK);
 }

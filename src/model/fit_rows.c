@@ -4,6 +4,7 @@
 #include "core/memory.h"
 #include "core/resume.h"
 #include "model/calibrate.h"
+#include "model/conformal.h"
 #include "model/fit.h"
 #include "model/identity.h"
 
@@ -71,6 +72,7 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     kfe_data *weighty = NULL; /* without the rows of weight zero, if there are any */
     kfe_data weighed = {0};   /* with weights of classes, if there are any */
     kfe_data plain;           /* without weights, if all are one */
+    const kfe_data *counted;  /* `train` without weights of classes */
 
     *out = NULL;
     if (kfe_i_processes(ctx) > 1)
@@ -87,6 +89,7 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
             train = &plain;
         }
     }
+    counted = train;
     if (kfe_i_spec_weighs_classes(spec)) {
         KFE_TRY(kfe_spec_check(ctx, spec, train, NULL));
         KFE_TRY(weigh_classes(ctx, spec, train, &weighed));
@@ -94,9 +97,13 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     }
     if (spec->fit.calibration != KFE_CALIBRATION_NONE)
         KFE_TRY(kfe_i_calibration_check(ctx, spec, train));
+    if (spec->fit.conformal != KFE_CONFORMAL_NONE)
+        KFE_TRY(kfe_i_conformal_check(ctx, spec, train));
     KFE_TRY(kfe_i_fit_model(ctx, spec, train, &model));
     if (spec->fit.calibration != KFE_CALIBRATION_NONE)
         KFE_TRY(kfe_i_calibrate(ctx, spec, train, model));
+    if (spec->fit.conformal != KFE_CONFORMAL_NONE)
+        KFE_TRY(kfe_i_conformal_fit(ctx, spec, train, counted->target.weights, model));
     for (int64_t s = 0; model->support_index && train->row_numbers && s < model->rows; s++)
         model->support_index[s] = train->row_numbers[model->support_index[s]];
     *out = model;

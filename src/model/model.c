@@ -34,6 +34,15 @@ static void free_records(kfe_model *model)
     kfe_i_free(model->ctx, model->records);
 }
 
+static void free_fold_models(kfe_model *model)
+{
+    for (int64_t k = 0; model->fold_models && k < model->conformal.folds; k++) {
+        kfe_model_free(model->fold_models[k].model);
+        kfe_i_free(model->ctx, model->fold_models[k].bytes);
+    }
+    kfe_i_free(model->ctx, model->fold_models);
+}
+
 void kfe_model_free(kfe_model *model)
 {
     if (!model)
@@ -73,6 +82,8 @@ void kfe_model_free(kfe_model *model)
         kfe_i_predictor_free(&model->predictor);
     if (model->calibration.ctx)
         kfe_i_calibration_free(&model->calibration);
+    free_fold_models(model);
+    kfe_i_conformal_free(&model->conformal);
     if (model->local)
         kfe_i_local_free(model->local);
     if (model->tree)
@@ -461,12 +472,22 @@ static int bind_list(kfe_i_kernel_list *list, const char *name, kfe_kernel_fn ke
     return bound;
 }
 
-kfe_status kfe_model_bind_kernel(kfe_context *ctx, kfe_model *model, const char *name, kfe_kernel_fn kernel,
-                                 void *user)
+/* In the model and in those of its folds. */
+static int bind_model(kfe_model *model, const char *name, kfe_kernel_fn kernel, void *user)
 {
     int bound = bind_list(&model->kernels, name, kernel, user);
 
     bound |= bind_list(&model->given.kernels, name, kernel, user);
+    for (int64_t k = 0; k < model->conformal.folds; k++)
+        bound |= bind_model(model->fold_models[k].model, name, kernel, user);
+    return bound;
+}
+
+kfe_status kfe_model_bind_kernel(kfe_context *ctx, kfe_model *model, const char *name, kfe_kernel_fn kernel,
+                                 void *user)
+{
+    int bound = bind_model(model, name, kernel, user);
+
     return bound ? KFE_OK : kfe_i_fail(ctx, KFE_EINVAL, "the model has no user kernel named '%s'", name);
 }
 

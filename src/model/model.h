@@ -6,6 +6,7 @@
 #include "data/data.h"
 #include "data/prepare/scale.h"
 #include "learn/calibration.h"
+#include "learn/conformal.h"
 #include "learn/learner.h"
 #include "method/method.h"
 #include "method/shared/moments.h"
@@ -55,6 +56,13 @@ typedef struct kfe_i_given_spec {
     kfe_i_kernel_list kernels;
 } kfe_i_given_spec;
 
+/* A model that was fitted without a fold of the rows, and its file. */
+typedef struct kfe_i_fold_model {
+    kfe_model *model;
+    char *bytes;
+    int64_t size;
+} kfe_i_fold_model;
+
 /* What a model was fitted to predict. */
 typedef struct kfe_i_model_target {
     kfe_task task;
@@ -99,6 +107,8 @@ struct kfe_model {
     char *learner_params; /* "key=value,..." as fitted */
     kfe_i_predictor predictor;
     kfe_i_calibration calibration; /* of its outputs; kind none: no probabilities */
+    kfe_i_conformal conformal;     /* kind none: no intervals */
+    kfe_i_fold_model *fold_models; /* one per fold of `conformal` */
 };
 
 /* How many blocks of rows × dim the coefficients have. */

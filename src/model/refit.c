@@ -91,6 +91,7 @@ static kfe_status make_spec(kfe_context *ctx, const kfe_model *model, const kfe_
     KFE_TRY(kfe_spec_parse(ctx, model->method, NULL, NULL, &spec));
     KFE_TRY(kfe_i_params_parse(ctx, &spec->method->params, NULL, spec->settings, model->params));
     KFE_TRY(kfe_i_params_parse(ctx, &kfe_i_fit_params, NULL, &spec->fit, model->given.options));
+    spec->fit.conformal = KFE_CONFORMAL_NONE; /* intervals do not change predictions */
     if (model->learner && !predicts_itself)
         KFE_TRY(kfe_spec_set_learner(ctx, spec, model->learner, model->learner_params));
     KFE_TRY(keep_gate(ctx, train, without, spec));

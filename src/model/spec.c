@@ -45,6 +45,11 @@ static const kfe_i_param fit_rows[] = {
         kfe_i_fit_settings, calibration, "calibration", "none", KFE_CALIBRATION_WORDS,
         "learn probabilities of classes from the decision values of left-out examples, in five further "
         "fits: by sigmoids (platt) or by rising curves (isotonic)"),
+    KFE_CHOICE(
+        kfe_i_fit_settings, conformal, "conformal", "none", KFE_CONFORMAL_WORDS,
+        "keep what predictions with intervals, or with sets of classes, need: predictions for left-out "
+        "examples and the models that made them, without a quarter of the examples (split: one further "
+        "fit), without each tenth (cross: ten fits), or without each example (jackknife)"),
     KFE_CHOICE_OR(
         kfe_i_fit_settings, target_scale, "target-scale", "none", "none|standard", KFE_SCALE_NAMED,
         "how the method sees several real targets: as they are, or each divided by its standard deviation; "

@@ -7,6 +7,7 @@
 #include "data/prepare/scale.h"
 #include "gram/landmark/landmark.h"
 #include "learn/calibration.h"
+#include "learn/conformal.h"
 #include "learn/learner.h"
 #include "method/method.h"
 
@@ -18,6 +19,7 @@ typedef struct kfe_i_fit_settings {
     int landmark_by;                        /* kfe_i_landmark_rule */
     char distance[KFE_PARAM_TEXT_SIZE];     /* one of KFE_DISTANCE_WORDS, or a file */
     int calibration;                        /* kfe_i_calibration_kind */
+    int conformal;                          /* kfe_i_conformal_kind */
     int target_scale;                       /* 0: none, 1: standard */
     char class_weight[KFE_PARAM_TEXT_SIZE]; /* data/target/class_weights.h */
 } kfe_i_fit_settings;

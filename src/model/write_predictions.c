@@ -194,6 +194,38 @@ cleanup:
     return status;
 }
 
+/* "low", "high", with the number of the target if there are several; of classes "set NAME". */
+static kfe_status name_interval(kfe_context *ctx, const kfe_model *model, int64_t index, char **out)
+{
+    kfe_i_text text;
+
+    kfe_i_text_init(&text, ctx);
+    if (model->predictor.classes)
+        kfe_i_text_printf(&text, "set %s", model->target.class_names[index]);
+    else
+        kfe_i_text_puts(&text, index % 2 ? "high" : "low");
+    if (!model->predictor.classes && model->predictor.outputs > 1)
+        kfe_i_text_printf(&text, " %lld", (long long)index / 2 + 1);
+    return kfe_i_text_take(&text, out);
+}
+
+kfe_status kfe_output_intervals(kfe_context *ctx, kfe_output *output, const kfe_model *model,
+                                const kfe_data *data, const kfe_matrix *predictions,
+                                const kfe_matrix *intervals)
+{
+    kfe_status status = KFE_OK;
+    int64_t cols = model->predictor.classes ? model->predictor.classes : 2 * model->predictor.outputs;
+
+    KFE_TRY(kfe_i_output_check(ctx, output));
+    KFE_TRY(check_shapes(ctx, model, predictions, NULL));
+    if (intervals->rows != predictions->rows || intervals->cols != cols)
+        KFE_FAIL(ctx, KFE_EINVAL, "intervals of these predictions have %lld rows and %lld columns",
+                 (long long)predictions->rows, (long long)cols);
+    KFE_TRY(put_predictions(ctx, output, model, data, predictions, intervals, name_interval));
+cleanup:
+    return status;
+}
+
 static kfe_status name_diagnostic(kfe_context *ctx, const kfe_model *model, int64_t index, char **out)
 {
     kfe_status status = KFE_OK;

@@ -151,6 +151,9 @@ static void add_learner(kfe_i_text *text, const kfe_model *model)
                       outputs_meaning(predictor));
     if (predictor->support_vectors >= 0)
         kfe_i_text_printf(text, "support     %lld support vectors\n", (long long)predictor->support_vectors);
+    if (kfe_model_conformal(model))
+        kfe_i_text_printf(text, "intervals   by %s, from %lld left-out examples\n",
+                          kfe_model_conformal(model), (long long)model->conformal.rows);
 }
 
 /* Whether the support is rows of the training data. */
@@ -403,6 +406,8 @@ static kfe_status write_learner(kfe_context *ctx, kfe_i_json *json, const kfe_mo
     kfe_i_json_text(json, "predictor", kind);
     kfe_i_json_text(json, "decision", decision);
     kfe_i_json_integer(json, "outputs", predictor->outputs);
+    if (kfe_model_conformal(model))
+        kfe_i_json_text(json, "conformal", kfe_model_conformal(model));
     if (predictor->support_vectors < 0)
         kfe_i_json_null(json, "support_vectors");
     else

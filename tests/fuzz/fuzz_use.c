@@ -167,6 +167,7 @@ static void evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *d
     kfe_matrix predictions = {0};
     kfe_matrix outputs = {0};
     kfe_matrix scores = {0};
+    kfe_matrix intervals = {0};
 
     if (kfe_predict(ctx, model, data, &predictions, &outputs) == KFE_OK) {
         for (int64_t i = 0; i < predictions.rows; i++)
@@ -177,6 +178,9 @@ static void evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data *d
         if (write)
             write_files(ctx, model, &predictions, status == KFE_OK ? &scores : NULL, data);
     }
+    kfe_matrix_free(&predictions);
+    if (kfe_predict_intervals(ctx, model, data, 0.5, &predictions, &intervals) == KFE_OK)
+        kfe_matrix_free(&intervals);
     for (int style = 0; style < 2; style++) {
         char *text = NULL;
         if (write_evaluate(ctx, model, data, NULL, (kfe_style)style, &text) == KFE_OK)

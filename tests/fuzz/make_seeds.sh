@@ -55,6 +55,7 @@ fit landmarks -m kfd -k rbf:gamma=1 --landmarks 4 --learner ls many.csv
 fit distance -m koc -k rbf:gamma=1 --distance "$out/rfm.kfe" --learner knn many.csv
 fit platt -m koc -k rbf:gamma=1 --learner svm --calibration platt many.csv
 fit isotonic -m oc --learner linear-svm --calibration isotonic many.csv
+fit conformal -m pls --dim 1 --learner ls --conformal split --task regress real.csv
 fit matern -m kpca -k matern:sigma=1 --learner ls many.csv
 fit spls -m spls --learner ls --task regress real.csv
 ls "$out" | wc -l

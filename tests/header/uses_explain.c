@@ -79,6 +79,40 @@ cleanup:
     return status;
 }
 
+static kfe_status use_intervals(kfe_context *ctx, const kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    kfe_model *loaded = NULL;
+    kfe_matrix predictions = {0};
+    kfe_matrix sets = {0};
+    kfe_output *output = NULL;
+    char *bytes = NULL;
+    size_t size = 0;
+
+    TRY(kfe_spec_parse(ctx, "pls", "dim=1,conformal=split", NULL, &spec));
+    TRY(kfe_spec_set_learner(ctx, spec, "ls", NULL));
+    TRY(kfe_fit(ctx, spec, data, &model));
+    TRY(kfe_model_save_bytes(ctx, model, &bytes, &size));
+    TRY(kfe_model_load_bytes(ctx, bytes, size, &loaded));
+    assert_string_equal(CALL(kfe_model_conformal)(loaded), "split");
+    TRY(CALL(kfe_predict_intervals)(ctx, loaded, data, 0.5, &predictions, &sets));
+    assert_int_equal(sets.cols, kfe_model_classes(model));
+    TRY(kfe_output_open(ctx, predictions_path, &output));
+    TRY(CALL(kfe_output_intervals)(ctx, output, loaded, data, &predictions, &sets));
+    TRY(kfe_output_commit(ctx, output));
+cleanup:
+    kfe_output_free(output);
+    kfe_matrix_free(&predictions);
+    kfe_matrix_free(&sets);
+    kfe_string_free(ctx, bytes);
+    kfe_model_free(loaded);
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    return status;
+}
+
 static kfe_status use_diagnostics(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
 {
     kfe_status status = KFE_OK;
@@ -191,6 +225,7 @@ kfe_status use_explanations(kfe_context *ctx, void *user)
     TRY(use_path(ctx, loaded, data));
     TRY(use_diagnostics(ctx, loaded, data));
     TRY(use_probabilities(ctx, data));
+    TRY(use_intervals(ctx, data));
     TRY(use_kernel(ctx, data));
     TRY(use_refits(ctx, data));
 cleanup:

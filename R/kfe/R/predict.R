@@ -53,17 +53,18 @@ kfe_inverse <- function(object, features) {
   rows
 }
 
-TYPES <- c("features", "class", "response", "scores", "prob", "path")
+TYPES <- c("features", "class", "response", "scores", "prob", "interval", "path")
 
-predict.kfe <- function(object, newdata, type = NULL, ...) {
-  refuse_unknown(names(list(...)), "predict", c("newdata", "type"))
+predict.kfe <- function(object, newdata, type = NULL, level = 0.9, ...) {
+  refuse_unknown(names(list(...)), "predict", c("newdata", "type", "level"))
   handle <- handle_of(object)
   type <- check_type(object, type)
   if (type == "features") return(kfe_transform(object, newdata))
   data <- describe_new(object, newdata)
   if (data$views[[1]]$rows == 0) return(no_predictions(object, type))
   kind <- if (type %in% c("class", "response")) "answer" else type
-  found <- native("predict", run_settings(object), handle, data, kind)
+  if (!is.numeric(level) || length(level) != 1) stop_kfe("level must be a number between 0 and 1", "argument")
+  found <- native("predict", run_settings(object), handle, data, kind, level)
   answer_of(object, type, found, row_labels(newdata))
 }
 
@@ -88,6 +89,7 @@ as_classes <- function(object, numbers) factor(object$classes[numbers + 1], leve
 answer_of <- function(object, type, found, labels) {
   if (type == "prob" || type == "scores") return(named_scores(object, found, type, labels))
   values <- found[[1]]
+  if (type == "interval") return(intervals_of(object, values, found[[2]], labels))
   if (type == "path") return(path_of_answers(object, values, labels))
   if (object$task == "classify") {
     answer <- as_classes(object, values[, 1])
@@ -106,6 +108,21 @@ named_scores <- function(object, found, type, labels) {
   dimnames(values) <- list(labels, if (known) object$classes)
   if (known) values <- values[, order(match(object$classes, object$levels)), drop = FALSE]
   values
+}
+
+# Numbers: the prediction and the ends of its interval, as predict() of lm names them; classes: whether each is in the set.
+intervals_of <- function(object, values, ends, labels) {
+  if (object$task == "classify") {
+    dimnames(ends) <- list(labels, object$classes)
+    return(ends[, order(match(object$classes, object$levels)), drop = FALSE] != 0)
+  }
+  count <- ncol(values)
+  order <- rbind(seq_len(count), count + 2 * seq_len(count) - 1, count + 2 * seq_len(count))
+  all <- cbind(values, ends)[, order, drop = FALSE]
+  names <- c("fit", "lwr", "upr")
+  if (count > 1) names <- paste(rep(if (is.null(object$targets)) seq_len(count) else object$targets, each = 3), names, sep = ".")
+  dimnames(all) <- list(labels, names)
+  all
 }
 
 # One column for each number of features; classes as a data frame of factors.
@@ -129,6 +146,10 @@ no_predictions <- function(object, type) {
   if (type %in% c("prob", "scores") && classes) {
     ordered <- object$classes[order(match(object$classes, object$levels))]
     return(matrix(0, 0, length(ordered), dimnames = list(NULL, ordered)))
+  }
+  if (type == "interval") {
+    count <- max(length(object$targets), 1)
+    return(intervals_of(object, matrix(0, 0, count), matrix(0, 0, if (classes) length(object$classes) else 2 * count), NULL))
   }
   if (classes && type == "class" || classes && type == "response") return(factor(character(), levels = object$levels, ordered = isTRUE(object$ordered)))
   if (type == "response") numeric() else matrix(0, 0, object$dim)

@@ -197,7 +197,7 @@ static kfe_status score_classes(rkfe_session *s, const kfe_model *model)
     return status;
 }
 
-static kfe_status predict(rkfe_session *s, const kfe_model *model, const char *kind)
+static kfe_status predict(rkfe_session *s, const kfe_model *model, const char *kind, double level)
 {
     kfe_status status;
 
@@ -205,14 +205,16 @@ static kfe_status predict(rkfe_session *s, const kfe_model *model, const char *k
         return kfe_predict_path(s->ctx, model, s->data, &s->first);
     if (strcmp(kind, "prob") == 0)
         return kfe_predict_probabilities(s->ctx, model, s->data, &s->first, &s->second);
+    if (strcmp(kind, "interval") == 0)
+        return kfe_predict_intervals(s->ctx, model, s->data, level, &s->first, &s->second);
     if (strcmp(kind, "scores") != 0)
         return kfe_predict(s->ctx, model, s->data, &s->first, NULL);
     status = kfe_predict(s->ctx, model, s->data, &s->first, &s->second);
     return status || kfe_model_task(model) != KFE_TASK_CLASSES ? status : score_classes(s, model);
 }
 
-/* Returns list(predictions, scores); `kind` is "answer", "scores", "prob" or "path". */
-SEXP rkfe_predict(SEXP settings, SEXP handle, SEXP data, SEXP kind)
+/* Returns list(predictions, scores); `kind` is "answer", "scores", "prob", "path" or, with a level, "interval". */
+SEXP rkfe_predict(SEXP settings, SEXP handle, SEXP data, SEXP kind, SEXP level)
 {
     SEXP holder = PROTECT(rkfe_open(settings));
     rkfe_session *s = rkfe_session_of(holder);
@@ -223,7 +225,7 @@ SEXP rkfe_predict(SEXP settings, SEXP handle, SEXP data, SEXP kind)
     if (!status)
         status = rkfe_make_data(s, data, model);
     if (!status)
-        status = predict(s, model, rkfe_string(kind));
+        status = predict(s, model, rkfe_string(kind), Rf_asReal(level));
     value = PROTECT(status ? R_NilValue : Rf_allocVector(VECSXP, 2));
     if (!status) {
         SET_VECTOR_ELT(value, 0, rkfe_matrix_to_r(&s->first));

@@ -117,7 +117,7 @@ SEXP rkfe_inspect(SEXP settings, SEXP handle);
 SEXP rkfe_describe(SEXP settings, SEXP handle, SEXP json);
 SEXP rkfe_transform(SEXP settings, SEXP handle, SEXP data);
 SEXP rkfe_inverse(SEXP settings, SEXP handle, SEXP features);
-SEXP rkfe_predict(SEXP settings, SEXP handle, SEXP data, SEXP kind);
+SEXP rkfe_predict(SEXP settings, SEXP handle, SEXP data, SEXP kind, SEXP level);
 SEXP rkfe_evaluate(SEXP settings, SEXP handle, SEXP data, SEXP options);
 SEXP rkfe_explain(SEXP settings, SEXP handle, SEXP data, SEXP train, SEXP options);
 SEXP rkfe_report(SEXP settings, SEXP source, SEXP options, SEXP figure, SEXP path);

@@ -18,6 +18,7 @@ typedef struct kfe_i_exchange {
     kfe_context *ctx;
     const char *name; /* of the file, for messages; NULL: the container is about to be saved */
     int saves;        /* 0: loads */
+    int inner;        /* the file is inside another model file, and holds none itself */
     kfe_i_safetensors *file;
     kfe_model *model;
     char part[96]; /* see kfe_i_part_name */

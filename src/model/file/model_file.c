@@ -377,15 +377,17 @@ static kfe_status exchange_model(kfe_i_exchange *x)
         KFE_TRY(kfe_i_exchange_predictor(x));
     KFE_TRY(kfe_i_check_sound(x, x->model->learner || !kfe_i_safetensors_get(x->file, "calibration"),
                               "calibration"));
+    KFE_TRY(kfe_i_exchange_conformal(x));
     KFE_TRY(x->saves ? save_records(x) : load_records(x));
     KFE_TRY(kfe_i_exchange_moments(x, &x->model->moments));
 cleanup:
     return status;
 }
 
-static kfe_status load(kfe_context *ctx, const char *name, kfe_i_safetensors *file, kfe_model **out)
+static kfe_status load(kfe_context *ctx, const char *name, int inner, kfe_i_safetensors *file,
+                       kfe_model **out)
 {
-    kfe_i_exchange x = {.ctx = ctx, .name = name, .file = file};
+    kfe_i_exchange x = {.ctx = ctx, .name = name, .inner = inner, .file = file};
     kfe_status status = exchange_model(&x);
 
     *out = status == KFE_OK ? x.model : NULL;
@@ -403,7 +405,7 @@ static kfe_status fill(kfe_i_safetensors *file, const kfe_model *model)
         .ctx = file->ctx, .saves = 1, .file = file, .model = (kfe_model *)(uintptr_t)model /* read only */};
 
     KFE_TRY(exchange_model(&x));
-    KFE_TRY(load(file->ctx, NULL, file, &copy));
+    KFE_TRY(load(file->ctx, NULL, 0, file, &copy));
 cleanup:
     kfe_model_free(copy);
     return status;
@@ -444,7 +446,7 @@ kfe_status kfe_model_load(kfe_context *ctx, const char *path, kfe_model **out)
 
     *out = NULL;
     KFE_TRY(kfe_i_safetensors_read(ctx, path, &file));
-    KFE_TRY(load(ctx, path, &file, out));
+    KFE_TRY(load(ctx, path, 0, &file, out));
 cleanup:
     kfe_i_safetensors_free(&file);
     return status;
@@ -457,7 +459,21 @@ kfe_status kfe_model_load_bytes(kfe_context *ctx, const void *bytes, size_t size
 
     *out = NULL;
     KFE_TRY(kfe_i_safetensors_parse(ctx, "model", bytes, size, &file));
-    KFE_TRY(load(ctx, "model", &file, out));
+    KFE_TRY(load(ctx, "model", 0, &file, out));
+cleanup:
+    kfe_i_safetensors_free(&file);
+    return status;
+}
+
+kfe_status kfe_i_load_fold_model(kfe_context *ctx, const char *name, const kfe_i_fold_model *part,
+                                 kfe_model **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_safetensors file = {0};
+
+    *out = NULL;
+    KFE_TRY(kfe_i_safetensors_parse(ctx, name, part->bytes, (size_t)part->size, &file));
+    KFE_TRY(load(ctx, name, 1, &file, out));
 cleanup:
     kfe_i_safetensors_free(&file);
     return status;

@@ -13,6 +13,11 @@ kfe_status kfe_i_exchange_steps(kfe_i_exchange *x, kfe_i_document *d, int v);
 kfe_status kfe_i_exchange_projector(kfe_i_exchange *x);
 /* The classifier or regressor, and its calibration. */
 kfe_status kfe_i_exchange_predictor(kfe_i_exchange *x);
+/* Scores of left-out rows and the models of the folds, for intervals. */
+kfe_status kfe_i_exchange_conformal(kfe_i_exchange *x);
+/* Loads the model of a fold; `name`: of the whole file. */
+kfe_status kfe_i_load_fold_model(kfe_context *ctx, const char *name, const kfe_i_fold_model *file,
+                                 kfe_model **out);
 /* The moments of the training data of x->model. */
 kfe_status kfe_i_exchange_moments(const kfe_i_exchange *x, kfe_i_moments *moments);
 

@@ -242,6 +242,9 @@ static kfe_status add_metadata(kfe_i_onnx *onnx, const kfe_model *model)
     }
     if (model->learner)
         kfe_i_onnx_metadata(onnx, "learner", model->learner);
+    if (model->conformal.kind != KFE_CONFORMAL_NONE)
+        kfe_i_log(onnx->ctx, KFE_LOG_INFO,
+                  "the ONNX file predicts without intervals, which need the models of the folds");
 cleanup:
     kfe_i_free(onnx->ctx, kernel);
     return status;
