@@ -23,6 +23,7 @@ from ._spec import is_precomputed
 from ._splits import Split, take_rows
 
 AXES = ("kernel", "learner")  # grid axes that are not parameters of the library's grids
+MOST_HELD_OUT = 2000  # KFE_HELD_OUT_ROWS
 SIGNIFICANT = 0.05  # as in the library's results
 
 
@@ -163,6 +164,26 @@ def _split_entry(number: int, split: Split, measured: dict[str, float], setting:
             "metrics": measured, "support_vectors": None, "seconds": seconds, "failed": None}
 
 
+def _held_rows(problem: Problem, predictions: list[np.ndarray], is_real: bool) -> dict[str, Any]:
+    """The table of held-out predictions as the library makes it; empty if they are not kept."""
+    keep, rows = problem.options.get("held_out", "auto"), []
+    if keep in ("no", False) or (keep not in ("yes", True) and sum(map(len, predictions)) > MOST_HELD_OUT):
+        return {}
+
+    def shown(value):
+        if not is_real:
+            return str(value)
+        numbers = [float(each) for each in np.ravel(value)]
+        return numbers[0] if len(numbers) == 1 else {str(k + 1): each for k, each in enumerate(numbers)}
+
+    for number, ((_, test), predicted) in enumerate(zip(problem.splits, predictions)):
+        for row, value in zip(test, predicted):
+            weight = {} if problem.weights is None else {"weight": float(problem.weights[row])}
+            rows.append({"row": int(row) + 1, "split": number + 1, "repeat": 1, "fold": number + 1, **weight, "truth": shown(problem.y[row]),
+                         "prediction": shown(value)})
+    return {"held_out": rows}
+
+
 def assess_baseline(estimator: Any, label: str, problem: Problem) -> dict[str, Any]:
     """Assesses an estimator from scikit-learn on the same splits, without tuning it."""
     from sklearn.base import clone, is_regressor
@@ -170,19 +191,20 @@ def assess_baseline(estimator: Any, label: str, problem: Problem) -> dict[str, A
     if problem.weights is not None and not has_fit_parameter(estimator, "sample_weight"):
         raise UnsupportedError(f"sample_weight: {label} takes no weights of examples; leave it or the weights out")
     measure: Callable = value_metrics if is_regressor(estimator) else class_metrics
-    splits, parts = [], []
+    splits, parts, predictions = [], [], []
     for number, (train, test) in enumerate(problem.splits):
         start = time.perf_counter()
         options = {} if problem.weights is None else {"sample_weight": problem.weights_of(train)}
         fitted = clone(estimator).fit(take_rows(problem.X, train), problem.y[train], **options)
         measured = measure(fitted, take_rows(problem.X, test), problem.y[test], problem.metrics, problem.weights_of(test))
         splits.append(_split_entry(number, (train, test), measured, {}, time.perf_counter() - start))
+        predictions.append(np.asarray(fitted.predict(take_rows(problem.X, test))))
         if is_regressor(estimator):
             parts.append(held_out(fitted, take_rows(problem.X, test), problem.y[test], problem.weights_of(test)))
     metrics = summarise(splits, problem.splits)
     pooled = {"pooled": pool(parts, problem.splits, metrics)} if parts else {}
     return {"label": label, "method": type(estimator).__name__, "kernels": [], "learner": None, "metrics": metrics, **pooled,
-            "splits": splits, "fits": len(splits), "seconds": sum(split["seconds"] for split in splits)}
+            "splits": splits, **_held_rows(problem, predictions, is_regressor(estimator)), "fits": len(splits), "seconds": sum(split["seconds"] for split in splits)}
 
 
 def differences(methods: list[dict[str, Any]], metric: str, share: float) -> list[dict[str, Any]]:
@@ -256,6 +278,7 @@ def assess_nested(estimator: Any, grid: Mapping[str, Any], problem: Problem, sea
     from ._select import evaluate
     from sklearn.base import is_regressor
     choices, splits, parts, tried, start = variants(estimator, grid), [], [], {}, time.perf_counter()
+    predictions = []
     for number, (train, test) in enumerate(problem.splits):
         begin = time.perf_counter()
         inner = search.inner(train)
@@ -271,6 +294,7 @@ def assess_nested(estimator: Any, grid: Mapping[str, Any], problem: Problem, sea
                             sample_weight=problem.weights_of(test), metrics=problem.metrics)
         splits.append(_split_entry(number, (train, test), dict(measured["metrics"]), {**best[1].setting, **best[2]},
                                     time.perf_counter() - begin))
+        predictions.append(np.asarray(fitted.predict(problem.part(estimator, test, train))))
         if is_regressor(fitted):
             parts.append(held_out(fitted, problem.part(estimator, test, train), problem.y[test], problem.weights_of(test)))
     settings = list(tried.values())
@@ -283,7 +307,7 @@ def assess_nested(estimator: Any, grid: Mapping[str, Any], problem: Problem, sea
     metrics = summarise(splits, problem.splits)
     pooled = {"pooled": pool(parts, problem.splits, metrics)} if parts else {}
     return {"method": estimator._entry.name, "kernels": [], "learner": None, "metrics": metrics, **pooled, "splits": splits,
-            "nested": True, "settings": settings, "best": best["setting"], "fits": len(settings) * len(splits),
+            **_held_rows(problem, predictions, is_regressor(estimator)), "nested": True, "settings": settings, "best": best["setting"], "fits": len(settings) * len(splits),
             "seconds": time.perf_counter() - start, "_best": best}
 
 

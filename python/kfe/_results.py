@@ -81,6 +81,14 @@ class CrossValidation(Result):
                 for row in self["settings"]]
         return pandas.DataFrame(rows)
 
+    def held_out(self):
+        """One row per held-out prediction: the row of the data, its split, the truth and the prediction; kept for up to
+        2,000 of them, or with ``held_out="yes"``."""
+        import pandas
+        if "held_out" not in self:
+            raise ValueError("held-out predictions were not kept; cv(..., held_out=\"yes\") keeps them")
+        return pandas.json_normalize(self["held_out"], sep="_")
+
 
 class Comparison(Result):
     """The result of `compare`."""

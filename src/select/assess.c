@@ -22,6 +22,10 @@ static const kfe_i_param rows[] = {
     KFE_INT(kfe_i_assess_settings, tuning_splits, "tuning-splits", "0", 0, KFE_INT_MAX,
             "choose the settings once for all splits, on the first N training parts; 0: each split chooses "
             "for itself"),
+    KFE_CHOICE(
+        kfe_i_assess_settings, held_out, "held-out", "auto", KFE_HELD_OUT_WORDS,
+        "keep the prediction of every held-out row beside the truth, as the table held_out of the result; "
+        "auto: up to 2000 of them"),
     KFE_INT(kfe_i_assess_settings, permutations, "permutations", "0", 0, KFE_INT_MAX,
             "repeat everything this many times with permuted labels, and report how often they do as well"),
     KFE_TEXT(kfe_i_assess_settings, metrics, "metrics", "",
@@ -263,7 +267,8 @@ static kfe_status sweep(kfe_i_assessment *a, const kfe_data *data, const kfe_i_s
                        .metrics = a->metrics,
                        .metric_count = a->metric_count,
                        .positive = a->positive,
-                       .wanted = wanted};
+                       .wanted = wanted,
+                       .keeps_predictions = splits == &a->splits && a->data};
     return kfe_i_sweep_run(a->ctx, &job, out);
 }
 
@@ -413,6 +418,18 @@ static void warn_of_failures(const kfe_i_assessment *a)
 
 /* ---- all together ---- */
 
+static int keeps_held_out(const kfe_i_assessment *a, const kfe_i_assess_settings *settings)
+{
+    int64_t count = 0;
+
+    for (int64_t s = 0; s < a->splits.count; s++)
+        count += a->splits.items[s].test_count;
+    if (settings->permutations < 0)
+        return 0;
+    return settings->held_out == KFE_HELD_OUT_YES ||
+           (settings->held_out == KFE_HELD_OUT_AUTO && count <= KFE_HELD_OUT_ROWS);
+}
+
 static kfe_status begin(kfe_i_assessment *a, const kfe_data *data, const kfe_i_assess_settings *settings)
 {
     kfe_status status = KFE_OK;
@@ -428,6 +445,7 @@ static kfe_status begin(kfe_i_assessment *a, const kfe_data *data, const kfe_i_a
     KFE_TRY(
         kfe_i_find_positive(a->ctx, target->class_count, target->names, settings->positive, &a->positive));
     KFE_TRY(kfe_i_splits_make(a->ctx, &settings->protocol, &all, 0, &a->splits));
+    a->data = keeps_held_out(a, settings) ? data : NULL;
     KFE_ALLOC_ZERO(a->ctx, a->chosen, a->splits.count);
     KFE_TRY(kfe_i_extent_of(a->ctx, &a->splits, &a->extent));
     KFE_TRY(kfe_i_held_out_make(a->ctx, target, &a->splits, &a->held_out));

@@ -11,12 +11,18 @@
 #include "select/pool.h"
 #include "select/sweep.h"
 
+/* Whether the predictions of held-out rows are kept; auto: up to KFE_HELD_OUT_ROWS of them. */
+#define KFE_HELD_OUT_WORDS "auto|yes|no"
+typedef enum kfe_i_keep_held_out { KFE_HELD_OUT_AUTO, KFE_HELD_OUT_YES, KFE_HELD_OUT_NO } kfe_i_keep_held_out;
+enum { KFE_HELD_OUT_ROWS = 2000 };
+
 /* Begins with the protocol, so that its table serves. */
 typedef struct kfe_i_assess_settings {
     kfe_i_protocol protocol;
     int64_t inner_folds; /* 0: settings are compared on the outer splits themselves, as a plain grid search */
     int64_t tuning_splits; /* 0: every outer split chooses for itself; N: one choice, on the first N training
                               parts */
+    int held_out;          /* a word of KFE_HELD_OUT_WORDS */
     int64_t permutations;  /* repeats with permuted targets; 0: none, -1: this is one of them */
     char metrics[KFE_PARAM_TEXT_SIZE];  /* "accuracy;auc"; the first decides */
     char positive[KFE_PARAM_TEXT_SIZE]; /* name of the class looked for */
@@ -41,6 +47,7 @@ typedef struct kfe_i_assessment {
     double *values;         /* outer splits × metrics, of the setting chosen */
     double *variances;      /* the same of what one row contributes, see kfe_i_metric_measure */
     kfe_i_extent extent;    /* of the outer splits */
+    const kfe_data *data;   /* borrowed, as long as held-out predictions are kept; else NULL */
     kfe_i_cells outer;      /* the settings that were fitted on the outer splits */
     kfe_i_cells inner;      /* all settings on the inner folds; empty unless nested */
     kfe_i_estimate *tuning; /* settings × metrics, over the splits that settings were compared on */

@@ -23,16 +23,20 @@ kfe_status kfe_i_cells_make(kfe_context *ctx, const kfe_i_cells *shape, kfe_i_ce
                          .splits = shape->splits,
                          .settings = shape->settings,
                          .metrics = shape->metrics,
-                         .targets = shape->targets};
+                         .targets = shape->targets,
+                         .kept = shape->kept};
     KFE_ALLOC(ctx, out->values, count * out->metrics);
     KFE_ALLOC(ctx, out->variances, count * out->metrics);
     KFE_ALLOC(ctx, out->residuals, count * out->targets * 2);
+    if (out->kept > 0)
+        KFE_ALLOC(ctx, out->predictions, count * out->kept);
     KFE_ALLOC(ctx, out->support_vectors, count);
     KFE_ALLOC(ctx, out->seconds, count);
     KFE_ALLOC(ctx, out->failure_of, count);
     fill_nan(count * out->metrics, out->values);
     fill_nan(count * out->metrics, out->variances);
     fill_nan(count * out->targets * 2, out->residuals);
+    fill_nan(count * out->kept, out->predictions);
     fill_nan(count, out->support_vectors);
     fill_nan(count, out->seconds);
     for (int64_t i = 0; i < count; i++)
@@ -52,6 +56,7 @@ void kfe_i_cells_free(kfe_i_cells *cells)
     kfe_i_free(cells->ctx, cells->seconds);
     kfe_i_free(cells->ctx, cells->support_vectors);
     kfe_i_free(cells->ctx, cells->residuals);
+    kfe_i_free(cells->ctx, cells->predictions);
     kfe_i_free(cells->ctx, cells->variances);
     kfe_i_free(cells->ctx, cells->values);
     memset(cells, 0, sizeof *cells);
@@ -101,6 +106,8 @@ void kfe_i_cells_clear_residuals(kfe_i_cells *cells, int64_t split, int64_t sett
     int64_t width = 2 * cells->targets;
 
     fill_nan(width, cells->residuals + (split * cells->settings + setting) * width);
+    if (cells->kept > 0)
+        fill_nan(cells->kept, cells->predictions + (split * cells->settings + setting) * cells->kept);
 }
 
 void kfe_i_cells_copy(const kfe_i_cells *from, int64_t source, kfe_i_cells *to, int64_t target)
@@ -112,6 +119,9 @@ void kfe_i_cells_copy(const kfe_i_cells *from, int64_t source, kfe_i_cells *to, 
     memcpy(to->variances + target * to->metrics, from->variances + source * to->metrics, values);
     memcpy(to->residuals + target * sums, from->residuals + source * sums,
            (size_t)sums * sizeof *to->residuals);
+    if (to->kept > 0)
+        memcpy(to->predictions + target * to->kept, from->predictions + source * from->kept,
+               (size_t)to->kept * sizeof *to->predictions);
     to->support_vectors[target] = from->support_vectors[source];
     to->seconds[target] = from->seconds[source];
 }

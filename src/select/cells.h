@@ -24,6 +24,9 @@ typedef struct kfe_i_cells {
     double *variances;
     /* splits × settings × targets × 2: sums over the test rows of the residual and of its square (pool.h). */
     double *residuals;
+    /* splits × settings × kept: predictions of the test rows, by row and then target; classes as numbers. NULL: not kept. */
+    double *predictions;
+    int64_t kept;            /* of the largest test part; 0: none */
     double *support_vectors; /* splits × settings: examples that the learner rests on; NaN: not applicable */
     double *seconds;         /* splits × settings: fitting and measuring; NaN: not wanted */
     int32_t *failure_of;     /* splits × settings: index of the failure; -1: none */
@@ -32,7 +35,7 @@ typedef struct kfe_i_cells {
     int64_t failed; /* cells */
 } kfe_i_cells;
 
-/* Makes a table with the splits, settings, metrics and targets of `shape`, with nothing known. Free it also after a failure. */
+/* Makes a table with the splits, settings, metrics, targets and kept predictions of `shape`, with nothing known. Free it also after a failure. */
 kfe_status kfe_i_cells_make(kfe_context *ctx, const kfe_i_cells *shape, kfe_i_cells *out);
 void kfe_i_cells_free(kfe_i_cells *cells);
 
@@ -42,9 +45,9 @@ int kfe_i_is_failed_cell(kfe_status status);
 /* Marks a cell as failed; the reason is copied. Not for worker threads. */
 kfe_status kfe_i_cells_fail(kfe_i_cells *cells, int64_t split, int64_t setting, kfe_status status,
                             const char *reason);
-/* Forgets the residuals of a cell. */
+/* Forgets the residuals and predictions of a cell. */
 void kfe_i_cells_clear_residuals(kfe_i_cells *cells, int64_t split, int64_t setting);
-/* Copies the numbers of a cell into one of another table of the same metrics and targets; cells are counted by split and setting. */
+/* Copies the numbers of a cell into one of another table of the same metrics and targets, which keeps no other predictions; cells are counted by split and setting. */
 void kfe_i_cells_copy(const kfe_i_cells *from, int64_t source, kfe_i_cells *to, int64_t target);
 /* Why a cell failed; NULL: it did not. */
 const char *kfe_i_cells_reason(const kfe_i_cells *cells, int64_t split, int64_t setting);

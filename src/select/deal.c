@@ -124,6 +124,8 @@ kfe_status kfe_i_deal_exchange(kfe_context *ctx, const kfe_i_sweep *sweep, kfe_i
     KFE_TRY(share_numbers(ctx, sweep, cells->values, cells->metrics));
     KFE_TRY(share_numbers(ctx, sweep, cells->variances, cells->metrics));
     KFE_TRY(share_numbers(ctx, sweep, cells->residuals, 2 * cells->targets));
+    if (cells->kept > 0)
+        KFE_TRY(share_numbers(ctx, sweep, cells->predictions, cells->kept));
     KFE_TRY(share_numbers(ctx, sweep, cells->support_vectors, 1));
     KFE_TRY(share_numbers(ctx, sweep, cells->seconds, 1));
     KFE_TRY(share_failures(ctx, sweep, cells));

@@ -397,6 +397,14 @@ static void sum_residuals(const kfe_i_outcome *outcome, double *out)
         }
 }
 
+static void copy_predictions(const kfe_i_outcome *outcome, double *out)
+{
+    for (int64_t i = 0; outcome->task == KFE_TASK_CLASSES && i < outcome->rows; i++)
+        out[i] = outcome->predicted[i];
+    if (outcome->task == KFE_TASK_REAL)
+        memcpy(out, outcome->predicted_values, (size_t)(outcome->rows * outcome->cols) * sizeof *out);
+}
+
 static kfe_status measure_outcome(kfe_context *ctx, const kfe_i_trial *trial, const kfe_i_outcome *outcome,
                                   const kfe_i_measured_fold *out)
 {
@@ -407,6 +415,8 @@ static kfe_status measure_outcome(kfe_context *ctx, const kfe_i_trial *trial, co
                                      out->variances ? &out->variances[m] : NULL));
     if (out->residuals && outcome->task == KFE_TASK_REAL)
         sum_residuals(outcome, out->residuals);
+    if (out->predictions)
+        copy_predictions(outcome, out->predictions);
 cleanup:
     return status;
 }

@@ -86,6 +86,7 @@ typedef struct kfe_i_measured_fold {
     double *values;          /* metric_count */
     double *variances;       /* metric_count, of what one row contributes (metric.h) */
     double *residuals;       /* of real targets: columns × 2 (cells.h) */
+    double *predictions;     /* of the test rows: numbers of classes, or rows × columns */
     double *support_vectors; /* examples that the learner rests on; NaN: not applicable */
 } kfe_i_measured_fold;
 

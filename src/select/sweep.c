@@ -190,6 +190,15 @@ cleanup:
     return status;
 }
 
+static int64_t most_test_rows(const kfe_i_splits *splits)
+{
+    int64_t most = 0;
+
+    for (int64_t s = 0; s < splits->count; s++)
+        most = splits->items[s].test_count > most ? splits->items[s].test_count : most;
+    return most;
+}
+
 static kfe_status begin_run(kfe_i_sweep_state *r)
 {
     kfe_status status = KFE_OK;
@@ -198,10 +207,12 @@ static kfe_status begin_run(kfe_i_sweep_state *r)
 
     KFE_TRY(kfe_i_sweep_check(r->ctx, sweep));
     const kfe_i_target *target = &sweep->data->target;
+    int64_t width = target->task == KFE_TASK_REAL ? target->cols : 1;
     const kfe_i_cells shape = {.splits = sweep->splits->count,
                                .settings = grid->count,
                                .metrics = sweep->metric_count,
-                               .targets = target->task == KFE_TASK_REAL ? target->cols : 0};
+                               .targets = target->task == KFE_TASK_REAL ? target->cols : 0,
+                               .kept = sweep->keeps_predictions ? width * most_test_rows(sweep->splits) : 0};
     KFE_TRY(kfe_i_cells_make(r->ctx, &shape, r->cells));
     KFE_TRY(kfe_i_group_init(r->ctx, sweep->data, sweep->splits, &r->group));
     KFE_TRY(kfe_i_spec_copy(r->ctx, grid->base, &r->spec));

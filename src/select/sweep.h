@@ -23,6 +23,7 @@ typedef struct kfe_i_sweep {
     int64_t positive; /* class looked for; see kfe_i_outcome */
     /* splits × settings: which to fit; NULL: all */
     const unsigned char *wanted;
+    int keeps_predictions; /* of the test rows */
 } kfe_i_sweep;
 
 /* Fails if the data does not do for any setting; mistakes are reported with the row numbers of the whole data. */

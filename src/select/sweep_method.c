@@ -143,6 +143,8 @@ static kfe_status measure_task(kfe_context *worker, void *user, int64_t task)
         &(kfe_i_measured_fold){.values = r->cells->values + cell * sweep->metric_count,
                                .variances = r->cells->variances + cell * sweep->metric_count,
                                .residuals = r->cells->residuals + cell * 2 * r->cells->targets,
+                               .predictions =
+                                   r->cells->kept > 0 ? r->cells->predictions + cell * r->cells->kept : NULL,
                                .support_vectors = r->cells->support_vectors + cell});
     kfe_spec_free(whole);
     r->cells->seconds[cell] =

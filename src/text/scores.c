@@ -286,6 +286,7 @@ kfe_status kfe_i_add_assessment(kfe_i_result_table *table, const kfe_i_assessmen
     kfe_i_result_table *splits = kfe_i_result_add(table, NULL, "splits", 0);
     for (int64_t s = 0; s < a->splits.count; s++)
         put_split(splits, a, s);
+    kfe_i_add_held_out(table, a);
     kfe_i_put_flag(table, NULL, "nested", a->nested);
     put_tuning(table, a);
     put_permutations(table, a);

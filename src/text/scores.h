@@ -47,6 +47,8 @@ void kfe_i_put_permutations(kfe_i_text *text, const char *label, const kfe_resul
 void kfe_i_put_chosen(kfe_i_text *text, const kfe_result *result, const kfe_table *table, int64_t row);
 /* Adds the group "pooled": errors over all held-out predictions, and the table "targets" if there are several; nothing for classes. */
 void kfe_i_add_pooled(kfe_i_result_table *table, const kfe_i_assessment *a);
+/* Adds the table "held_out": every test row with its target and what was predicted for it; nothing if they were not kept. */
+void kfe_i_add_held_out(kfe_i_result_table *table, const kfe_i_assessment *a);
 /* Puts errors over held-out predictions into the newest row. */
 void kfe_i_put_pooled_errors(kfe_i_result_table *table, const char *group, const kfe_i_pooled *pooled);
 /* Appends the line of these errors, which stand in `group`; nothing for classes. */
