@@ -415,7 +415,7 @@ class CalibrationDisplay(_OfEstimator):
                              series)).plot(ax)
 
 
-class ConfusionDisplay(_OfEstimator):
+class ConfusionDisplay(_OfEstimator, _OfResults):
     """How often each class was predicted as which."""
 
     kind = "confusion"
@@ -443,7 +443,7 @@ class ConfusionDisplay(_OfEstimator):
                              reversed=True)).plot(ax)
 
 
-class ResidualsDisplay(_OfEstimator):
+class ResidualsDisplay(_OfEstimator, _OfResults):
     """Errors of the predictions against the predicted values."""
 
     kind = "residuals"
@@ -465,7 +465,7 @@ class ResidualsDisplay(_OfEstimator):
         return cls(_describe("Residuals", "Residuals", columns, panel, series)).plot(ax)
 
 
-class PredictedDisplay(_OfEstimator):
+class PredictedDisplay(_OfEstimator, _OfResults):
     """Predicted against true numbers."""
 
     kind = "predicted"
@@ -519,8 +519,11 @@ def precision_recall(estimator, X, y, *, positive=None, ax=None):
     return PrecisionRecallDisplay.from_estimator(estimator, X, y, positive=positive, ax=ax)
 
 
-def confusion(estimator, X, y, *, ax=None):
-    """Plot the confusion matrix of a classifier."""
+def confusion(estimator, X=None, y=None, *, ax=None):
+    """Plot the confusion matrix of a classifier. The result of `kfe.cv` or `kfe.compare` in place of the estimator
+    draws its held-out predictions."""
+    if isinstance(estimator, dict):
+        return ConfusionDisplay.from_results(estimator, ax=ax)
     return ConfusionDisplay.from_estimator(estimator, X, y, ax=ax)
 
 
@@ -609,11 +612,17 @@ def importance(estimator, X, y, *, ax=None):
     return ImportanceDisplay.from_estimator(estimator, X, y, ax=ax)
 
 
-def predicted(estimator, X, y, *, ax=None):
-    """Plot predicted against true numbers of a regressor."""
+def predicted(estimator, X=None, y=None, *, ax=None):
+    """Plot predicted against true numbers of a regressor. The result of `kfe.cv` or `kfe.compare` in place of the estimator
+    draws its held-out predictions."""
+    if isinstance(estimator, dict):
+        return PredictedDisplay.from_results(estimator, ax=ax)
     return PredictedDisplay.from_estimator(estimator, X, y, ax=ax)
 
 
-def residuals(estimator, X, y, *, ax=None):
-    """Plot the residuals of a regressor against its predictions."""
+def residuals(estimator, X=None, y=None, *, ax=None):
+    """Plot the residuals of a regressor against its predictions. The result of `kfe.cv` or `kfe.compare` in place of the estimator
+    draws its held-out predictions."""
+    if isinstance(estimator, dict):
+        return ResidualsDisplay.from_results(estimator, ax=ax)
     return ResidualsDisplay.from_estimator(estimator, X, y, ax=ax)

@@ -116,6 +116,7 @@ kfe_status kfe_report_set_results(kfe_context *ctx, kfe_report *report, const kf
             ctx, KFE_EINPUT,
             "the results are neither those of a cross-validation, nor of a comparison, nor of a "
             "reproduction");
+    forget(report);
     report->source.results = results;
     return KFE_OK;
 }

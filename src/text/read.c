@@ -39,6 +39,21 @@ const kfe_column *kfe_i_metric_column(const kfe_table *splits, int64_t index)
     return NULL;
 }
 
+int64_t kfe_i_best_assessment(const kfe_result *results)
+{
+    const kfe_table *methods = kfe_result_find(results, "methods");
+    const char *best = kfe_result_text(results, "best");
+
+    if (!methods)
+        return 0;
+    for (int64_t m = 0; m < methods->rows; m++) {
+        const char *label = kfe_i_result_word(methods, "label", m);
+        if (best && label && strcmp(best, label) == 0)
+            return m;
+    }
+    return -1;
+}
+
 int kfe_i_results_are_nested(const kfe_result *results)
 {
     const kfe_table *methods = kfe_result_find(results, "methods");

@@ -12,6 +12,8 @@ const char *kfe_i_result_shown(const kfe_table *table, const char *column, int64
 kfe_i_estimate kfe_i_read_estimate(const kfe_table *table, int64_t row, const char *path);
 /* Number `index` of the columns called "metrics/NAME"; NULL past the end. */
 const kfe_column *kfe_i_metric_column(const kfe_table *splits, int64_t index);
+/* The row of the assessment that is shown where there is room for one: of a comparison, its best method. -1: there is none. */
+int64_t kfe_i_best_assessment(const kfe_result *results);
 /* Whether settings were chosen on inner folds: of a comparison, those of any method. */
 int kfe_i_results_are_nested(const kfe_result *results);
 int kfe_i_larger_is_better(const char *metric);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """± is one thing in every result: the larger of the corrected resampled and the row-wise standard error."""
+import csv
 import json
 import math
 
@@ -107,3 +108,48 @@ def test_evaluate_numbers_as_the_bootstrap_does(kfe):
     mse, total = (e[draws] ** 2).mean(1), y[draws].var(1)
     for metric, values in (("rmse", np.sqrt(mse)), ("mae", np.abs(e[draws]).mean(1)), ("r2", 1 - mse / total)):
         assert found["standard_errors"][metric] == pytest.approx(values.std(), rel=0.1)
+
+
+def test_held_out_predictions_are_named_and_drawn(kfe):
+    """Rows are known by their names; the tables of quality, the confusion matrix and the report are drawn from them."""
+    lines = [f"row{i},{(i * 7) % 11 + 3 * (i % 2)},{(i * 5) % 7},{'ab'[i % 2]}\n" for i in range(60)]
+    kfe.write("named.csv", "name,x,y,class\n" + "".join(lines))
+    kfe.write("cv.json", kfe.ok("cv", "-q", "-m", "koc", "--learner", "knn", "--id", "name", "--repeats", "2", "named.csv", "--json").out)
+    found = json.loads(kfe.path("cv.json").read_text())
+    rows = found["held_out"]
+    assert len(rows) == 120 and {row["repeat"] for row in rows} == {1, 2}
+    assert all(row["id"] == f"row{row['row'] - 1}" and row["truth"] == "ab"[(row["row"] - 1) % 2] for row in rows)
+    counts = {}
+    for row in rows:
+        counts[row["truth"], row["prediction"]] = counts.get((row["truth"], row["prediction"]), 0) + 1
+    kfe.ok("plot", "confusion", "cv.json", "-o", "c.csv")
+    drawn = {(row["true class"], row["predicted class"]): int(row["count"]) for row in csv.DictReader(kfe.path("c.csv").open())}
+    assert drawn == counts
+    kfe.ok("plot", "metrics", "cv.json", "-o", "m.csv")
+    accuracy = next(float(row["value"]) for row in csv.DictReader(kfe.path("m.csv").open()) if row["metric"] == "accuracy")
+    assert accuracy == pytest.approx(sum(n for (a, b), n in counts.items() if a == b) / 120)
+    assert "120 held-out examples" in json.loads(kfe.ok("plot", "metrics", "cv.json", "-o", "-", "--format", "json").out)["caption"]
+    kfe.ok("report", "cv.json", "-o", "r.html")
+    text = kfe.path("r.html").read_text()
+    assert 'id="figure-confusion"' in text and 'id="figure-roc"' not in text and "fitted on, so" not in text
+
+
+def test_the_report_of_a_saved_search_judges_held_out_rows(kfe):
+    """Beside the model, whose training rows it has seen, the figures of quality are those of rows held out."""
+    kfe.write("line.csv", "a,b,t\n" + "".join(f"{i},{i * i % 7},{2 * i + 3 * (i * i % 7) + 0.5 * (i % 3)}\n" for i in range(40)))
+    kfe.ok("cv", "-q", "-m", "pls", "--dim", "1", "--learner", "ls", "--task", "regress", "line.csv", "-o", "m.kfe", "--report", "r.html")
+    text = kfe.path("r.html").read_text()
+    assert "Each example was predicted by a fit on training rows that leave it out" in text and "judged on the data" not in text
+
+
+def test_held_out_rows_of_regressions_are_figures(kfe):
+    kfe.write("line.csv", "a,b,t\n" + "".join(f"{i},{i * i % 7},{2 * i + 3 * (i * i % 7) + 0.5 * (i % 3)}\n" for i in range(40)))
+    kfe.write("cv.json", kfe.ok("cv", "-q", "-m", "pls", "--dim", "1", "--learner", "ls", "--task", "regress", "line.csv", "--json").out)
+    rows = json.loads(kfe.path("cv.json").read_text())["held_out"]
+    for figure in ("predicted", "residuals"):
+        kfe.ok("plot", figure, "cv.json", "-o", "p.csv")
+        table = [[float(row[name]) for name in ("row", "true value", "predicted value", "residual")] for row in csv.DictReader(kfe.path("p.csv").open())]
+        assert table == [pytest.approx([row["row"], row["truth"], row["prediction"], row["truth"] - row["prediction"]]) for row in rows]
+    kfe.write("cv.json", kfe.ok("cv", "-q", "-m", "pls", "--dim", "1", "--learner", "ls", "--task", "regress", "--held-out", "no", "line.csv", "--json").out)
+    assert "held_out" not in json.loads(kfe.path("cv.json").read_text())
+    kfe.refused("plot", "predicted", "cv.json", "-o", "p.csv", says="results with held-out predictions of numbers")

@@ -203,7 +203,12 @@ empty_corner <- function(figure, series) {
 
 # ---- searches ----
 
-plot.kfe_search <- function(x, ...) {
+plot.kfe_search <- function(x, ..., type = NULL) {
+  if (!is.null(type)) {
+    drawn <- kfe_figure(x, one_string(type, "type"), format = "json")
+    draw_figure(jsonlite::fromJSON(drawn, simplifyVector = FALSE), list(...))
+    return(invisible(x))
+  }
   found <- estimates_of(x)
   found <- found[!is.na(found$mean), ]
   if (nrow(found) == 0) stop_kfe("the search has no estimates to draw", "unsupported")

@@ -24,7 +24,7 @@ kfe_cv.default <- function(x, y = NULL, ..., method, kernel = NULL, learner = NU
     call = own_call(match.call(), "kfe_cv"), metrics = metric_table(estimates_in(tables$facts, "metrics")),
     pooled = unlist(group_of(tables$facts, "pooled")),
     splits = cbind(tables$splits[c("repeat", "fold")], group_of(tables$splits, "setting"), group_of(tables$splits, "metrics")),
-    settings = setting_table(tables$settings), best = unlist(group_of(tables$facts, "best")), text = found$text, tables = tables,
+    held_out = tables$held_out, settings = setting_table(tables$settings), best = unlist(group_of(tables$facts, "best")), text = found$text, tables = tables,
     json = found$json,
     model = if (!is.null(found$handle)) new_kfe(found$handle, own_call(match.call(), "kfe_cv"), problem, settings)
   ))

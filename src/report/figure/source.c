@@ -254,7 +254,7 @@ kfe_status kfe_i_source_prepare(kfe_context *ctx, kfe_i_source *source)
     source->train.name = "training";
     source->test.name = "test";
     if (!source->model)
-        return KFE_OK;
+        return kfe_i_source_hold_out(ctx, source);
     KFE_TRY(kfe_i_class_list_begin(ctx, source->model, classes_of(&source->train) + classes_of(&source->test),
                                    &source->classes));
     if (source->train.data)
@@ -268,6 +268,7 @@ kfe_status kfe_i_source_prepare(kfe_context *ctx, kfe_i_source *source)
         KFE_TRY(project_set(ctx, source, sets[s]));
         KFE_TRY(take_sample(ctx, sets[s], most));
     }
+    KFE_TRY(kfe_i_source_hold_out(ctx, source));
 cleanup:
     return status;
 }
@@ -282,6 +283,8 @@ static void set_free(kfe_context *ctx, kfe_i_set *set)
     kfe_i_free(ctx, set->probabilities);
     kfe_i_free(ctx, set->values);
     kfe_i_free(ctx, set->sample);
+    kfe_i_free(ctx, set->own_weights);
+    kfe_i_free(ctx, set->own_truth);
     kfe_data_free(set->gathered);
 }
 
@@ -291,6 +294,7 @@ void kfe_i_source_free(kfe_i_source *source)
         return;
     set_free(source->ctx, &source->train);
     set_free(source->ctx, &source->test);
+    set_free(source->ctx, &source->held_out);
     kfe_i_free(source->ctx, source->classes.names);
 }
 
@@ -298,5 +302,7 @@ const kfe_i_set *kfe_i_source_judged(const kfe_i_source *source)
 {
     if (source->test.outcome.rows > 0)
         return &source->test;
+    if (!source->test.data && source->held_out.outcome.rows > 0)
+        return &source->held_out;
     return !source->test.data && source->train.outcome.rows > 0 ? &source->train : NULL;
 }

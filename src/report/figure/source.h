@@ -28,10 +28,11 @@ typedef struct kfe_i_figure_settings {
 typedef struct kfe_i_set {
     const kfe_data *data;
     kfe_data *gathered; /* of many training examples: the ones that figures show; NULL: all */
-    int64_t *origin;    /* their rows in `data`; NULL: the same */
-    const char *name;   /* "training" or "test" */
+    int64_t *origin;  /* their rows in `data`, or of the held-out set in the table held_out; NULL: the same */
+    const char *name; /* "training", "test" or "held-out" */
     int64_t rows;
-    const double *weights; /* of the rows, borrowed; NULL: ones */
+    const double *weights;           /* of the rows, borrowed; NULL: ones */
+    double *own_weights, *own_truth; /* those of the held-out set; else NULL */
     kfe_matrix features;
     int64_t dim;                /* the first features, which figures show */
     int32_t *truth, *predicted; /* numbers in the source's classes; NULL: not available */
@@ -47,17 +48,20 @@ typedef struct kfe_i_source {
     kfe_context *ctx;
     const kfe_model *model;
     kfe_i_set train, test;
+    kfe_i_set held_out; /* predictions in the results, without features (held_out.c); rows 0: none */
     kfe_i_class_list classes;
     const kfe_result *results;
     kfe_i_figure_settings settings;
 } kfe_i_source;
 
-/* Computes features and predictions of the data that is set. */
+/* Computes features and predictions of the data that is set, and takes those that the results have. */
 kfe_status kfe_i_source_prepare(kfe_context *ctx, kfe_i_source *source);
+/* Fills source->held_out from the results, and adds their classes. */
+kfe_status kfe_i_source_hold_out(kfe_context *ctx, kfe_i_source *source);
 void kfe_i_source_free(kfe_i_source *source);
 
-/* The set that judges predictions: test examples or, without them, training examples. NULL: there are no predictions
- * with truth. */
+/* The set that judges predictions: test examples or, without them, held-out rows of the results, or else training examples. NULL: there
+ * are no predictions with truth. */
 const kfe_i_set *kfe_i_source_judged(const kfe_i_source *source);
 
 #endif

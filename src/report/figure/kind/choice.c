@@ -36,22 +36,6 @@ void kfe_i_choice_free(kfe_i_choice *choice)
     memset(choice, 0, sizeof *choice);
 }
 
-/* The row of the assessment whose settings are shown: of a comparison, its best method. -1: there is none. */
-static int64_t find_assessment(const kfe_result *results)
-{
-    const kfe_table *methods = kfe_result_find(results, "methods");
-    const char *best = kfe_result_text(results, "best");
-
-    if (!methods)
-        return 0;
-    for (int64_t m = 0; m < methods->rows; m++) {
-        const char *label = kfe_i_result_word(methods, "label", m);
-        if (best && label && strcmp(best, label) == 0)
-            return m;
-    }
-    return -1;
-}
-
 /* The axes of the first setting. */
 static kfe_status begin_axes(kfe_i_choice *choice)
 {
@@ -120,7 +104,7 @@ kfe_status kfe_i_choice_read(kfe_context *ctx, const kfe_i_source *source, kfe_i
     int64_t row = 0;
 
     *out = (kfe_i_choice){.ctx = ctx, .settings = kfe_result_find(source->results, "settings")};
-    out->first = kfe_i_result_first(out->settings, find_assessment(source->results), &out->count);
+    out->first = kfe_i_result_first(out->settings, kfe_i_best_assessment(source->results), &out->count);
     if (out->count < 2 || !kfe_i_choice_metric(source, out->settings, out->path)) {
         out->count = 0;
         return KFE_OK;

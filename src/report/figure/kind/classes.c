@@ -85,6 +85,7 @@ const kfe_i_figure_kind kfe_i_figure_classes = {
     .title = "Quality by class",
     .section = "Quality",
     .summary = "precision, recall and F1 of each class",
-    .needs = "a model that predicts classes, and labelled data",
+    .needs =
+        "a model that predicts classes, and labelled data; or results with held-out predictions of classes",
     .draw = draw,
 };

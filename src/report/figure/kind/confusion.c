@@ -86,6 +86,7 @@ const kfe_i_figure_kind kfe_i_figure_confusion = {
     .title = "Confusion matrix",
     .section = "Quality",
     .summary = "how often each class was predicted as which",
-    .needs = "a model that predicts classes, and labelled data",
+    .needs =
+        "a model that predicts classes, and labelled data; or results with held-out predictions of classes",
     .draw = draw,
 };

@@ -136,7 +136,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     const kfe_i_set *set = kfe_i_source_judged(source);
     job work = {.ctx = ctx, .kind = kind};
 
-    if (!set || set->outcome.task != KFE_TASK_CLASSES)
+    if (!set || set->outcome.task != KFE_TASK_CLASSES || !set->outcome.scores)
         return KFE_OK;
     work.outcome = &set->outcome;
     for (int64_t g = 0; g < source->model->target.class_count && out->series_count < MOST_CLASSES; g++) {

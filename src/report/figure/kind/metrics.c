@@ -16,7 +16,8 @@ static kfe_status measure(kfe_context *ctx, const kfe_i_outcome *outcome, const 
     for (int i = 0; (metric = kfe_i_metric_at(i)) && *count < MOST_METRICS; i++) {
         double value = NAN;
         double variance = NAN;
-        if (metric->task != outcome->task)
+        int lacks_scores = (metric->needs_scores || metric->needs_probabilities) && !outcome->scores;
+        if (metric->task != outcome->task || lacks_scores)
             continue;
         kfe_status status = kfe_i_metric_measure(ctx, metric, outcome, &value, &variance);
         if (kfe_i_is_lack(status) || status == KFE_ECANCEL)
@@ -88,6 +89,6 @@ const kfe_i_figure_kind kfe_i_figure_metrics = {
     .title = "Metrics",
     .section = "Quality",
     .summary = "every metric of the predictions, as a table",
-    .needs = "a model that predicts, and labelled data",
+    .needs = "a model that predicts, and labelled data; or results with held-out predictions",
     .draw = draw,
 };

@@ -1,6 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figure `predicted`: predicted against true numbers. */
 #include "report/figure/kind/cloud.h"
+#include "report/figure/kind/held_rows.h"
+
+static kfe_status draw_held_out(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_held_rows rows;
+
+    kfe_i_text_puts(&out->caption, "Points on the dashed line are predicted exactly.");
+    KFE_TRY(kfe_i_held_rows_add(ctx, source, out, &rows));
+    KFE_TRY(kfe_i_figure_panel(out, NULL, "true value", "predicted value"));
+    out->panels[0].reference = KFE_REFERENCE_DIAGONAL;
+    KFE_TRY(kfe_i_figure_series(
+        out, NULL,
+        (kfe_i_series){.count = out->rows, .x = rows.truth, .y = rows.predicted, .label = rows.row}));
+cleanup:
+    return status;
+}
 
 static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
 {
@@ -10,6 +27,8 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
 
     if (!set || set->outcome.task != KFE_TASK_REAL)
         return KFE_OK;
+    if (set == &source->held_out)
+        return draw_held_out(ctx, source, out);
     KFE_TRY(kfe_i_cloud_begin(ctx, source, KFE_FIGURE_POINTS, out, &points));
     KFE_TRY(kfe_i_figure_panel(out, NULL, "true value", "predicted value"));
     out->panels[0].reference = KFE_REFERENCE_DIAGONAL;
@@ -29,6 +48,7 @@ const kfe_i_figure_kind kfe_i_figure_predicted = {
     .title = "Predicted and true values",
     .section = "Quality",
     .summary = "predicted against true numbers",
-    .needs = "a model that predicts numbers, and data with targets",
+    .needs =
+        "a model that predicts numbers, and data with targets; or results with held-out predictions of numbers",
     .draw = draw,
 };

@@ -1,6 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figure `residuals`: errors of the predictions against the predicted numbers. */
 #include "report/figure/kind/cloud.h"
+#include "report/figure/kind/held_rows.h"
+
+static kfe_status draw_held_out(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_held_rows rows;
+
+    kfe_i_text_puts(&out->caption, "A trend or a funnel is structure that the model missed.");
+    KFE_TRY(kfe_i_held_rows_add(ctx, source, out, &rows));
+    KFE_TRY(kfe_i_figure_panel(out, NULL, "predicted value", "residual (true − predicted)"));
+    out->panels[0].reference = KFE_REFERENCE_ZERO;
+    KFE_TRY(kfe_i_figure_series(
+        out, NULL,
+        (kfe_i_series){.count = out->rows, .x = rows.predicted, .y = rows.residual, .label = rows.row}));
+cleanup:
+    return status;
+}
 
 static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
 {
@@ -12,6 +29,8 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
 
     if (!set || set->outcome.task != KFE_TASK_REAL)
         return KFE_OK;
+    if (set == &source->held_out)
+        return draw_held_out(ctx, source, out);
     KFE_TRY(kfe_i_cloud_begin(ctx, source, KFE_FIGURE_POINTS, out, &points));
     KFE_TRY(kfe_i_figure_numbers(out, "residual", &column, &residuals));
     for (int64_t i = 0; i < points.count; i++)
@@ -34,6 +53,7 @@ const kfe_i_figure_kind kfe_i_figure_residuals = {
     .title = "Residuals",
     .section = "Quality",
     .summary = "errors of the predictions against the predicted numbers",
-    .needs = "a model that predicts numbers, and data with targets",
+    .needs =
+        "a model that predicts numbers, and data with targets; or results with held-out predictions of numbers",
     .draw = draw,
 };
