@@ -87,7 +87,7 @@ kfe_device_points *random_points(bench *b, int64_t n, int64_t d)
 
 kfe_device_kernel gaussian(double gamma)
 {
-    kfe_device_kernel kernel = {{.base = KFE_FORMULA_DISTANCE, .map = KFE_MAP_RBF, .params = {gamma}}, 1};
+    kfe_device_kernel kernel = {{.base = KFE_FORMULA_DISTANCE, .map = KFE_KERNEL_rbf, .params = {gamma}}, 1};
 
     return kernel;
 }

@@ -280,14 +280,14 @@ static kfe_device_status coordinate_tile(kfe_device *device, int32_t which, kfe_
 
     a += rows.first * d;
     b += cols.first * d;
-    if (which == KFE_TERM_CITY_BLOCK)
-        pair_sums<T, KFE_TERM_CITY_BLOCK>
+    if (which == KFE_KERNEL_laplacian)
+        pair_sums<T, KFE_KERNEL_laplacian>
             <<<grid, THREADS, 0, device->stream>>>(a, rows.count, b, cols.count, d, out, stride);
-    else if (which == KFE_TERM_CHI_SQUARE)
-        pair_sums<T, KFE_TERM_CHI_SQUARE>
+    else if (which == KFE_KERNEL_chi2)
+        pair_sums<T, KFE_KERNEL_chi2>
             <<<grid, THREADS, 0, device->stream>>>(a, rows.count, b, cols.count, d, out, stride);
-    else if (which == KFE_TERM_OVERLAP)
-        pair_sums<T, KFE_TERM_OVERLAP>
+    else if (which == KFE_KERNEL_intersection)
+        pair_sums<T, KFE_KERNEL_intersection>
             <<<grid, THREADS, 0, device->stream>>>(a, rows.count, b, cols.count, d, out, stride);
     else
         return kfe_cuda_fail(device, KFE_DEVICE_UNSUPPORTED, "a sum over coordinates of number %d",
@@ -425,7 +425,7 @@ static kfe_device_status whole_tile(kfe_device *device, const kfe_device_kernel 
     }
     p.add = add;
     KFE_CUDA_OK(base_tile(device, kernel, rows, cols, base, base_stride));
-    if (!distance && kernel->formula.map == KFE_MAP_NONE && kernel->weight == 1 && !add)
+    if (!distance && kernel->formula.map == KFE_KERNEL_NONE && kernel->weight == 1 && !add)
         return KFE_DEVICE_OK;
     return launch_map(device, &p, distance, base, base_stride, out, stride);
 }

@@ -170,7 +170,7 @@ static kfe_device_status scan_rows(kfe_device *device, kfe_device_range rows, kf
     kfe_device_kernel plain = {};
 
     plain.formula.base = KFE_FORMULA_DISTANCE;
-    plain.formula.map = KFE_MAP_NONE;
+    plain.formula.map = KFE_KERNEL_NONE;
     plain.weight = 1;
     p.dim = rows.points->cols;
     p.share = 8 * ((double)p.dim + 8) * DBL_EPSILON; /* as in src/learn/neighbours.c */

@@ -539,7 +539,7 @@ int kfe_cuda_rbf_applies(const kfe_device_kernel *kernel, kfe_device_range rows,
     const kfe_device_points *a = rows.points;
     const kfe_device_points *b = cols.points;
 
-    return kernel->formula.base == KFE_FORMULA_DISTANCE && kernel->formula.map == KFE_MAP_RBF &&
+    return kernel->formula.base == KFE_FORMULA_DISTANCE && kernel->formula.map == KFE_KERNEL_rbf &&
            kernel->formula.params[0] >= 0 && a->given && b->given && a->cols <= KFE_RBF_DEPTH_MOST &&
            rows.first % KFE_RBF_ROWS == 0 && cols.first % KFE_RBF_ROWS == 0 &&
            (cols.first + cols.count == b->rows || cols.count % KFE_RBF_TILE == 0);

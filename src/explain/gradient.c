@@ -28,9 +28,8 @@
  * definite kernel. */
 static void sigmoid_slope(const kfe_i_kernel *kernel, kfe_i_tile *tile)
 {
-    kfe_i_formula formula;
+    kfe_i_formula formula = kfe_i_kernel_formula(kernel);
 
-    kernel->def->describe(kernel->settings, &formula);
     for (int64_t i = 0; i < tile->rows; i++)
         for (int64_t j = 0; j < tile->cols; j++) {
             double *value = tile->values + i * tile->stride + j;
@@ -84,7 +83,7 @@ static void fill_slopes(const kfe_i_kernel *kernel, const kfe_i_dense *x, const 
     if (is_sigmoid(kernel->def))
         sigmoid_slope(kernel, &tile);
     else
-        kernel->def->slope(kernel->settings, &tile);
+        kfe_i_kernel_slope(kernel, &tile);
     cblas_dscal((blasint)(x->rows * s->rows), kernel->common.weight, slopes, 1);
 }
 

@@ -31,12 +31,11 @@ kfe_status kfe_i_base_make(kfe_context *ctx, const kfe_i_kernel *kernel, const k
 
     memset(out, 0, sizeof *out);
     out->ctx = ctx;
-    out->def = *kernel->def;
-    out->def.map = NULL;
+    out->def = kernel->def;
     out->substring = substring_of(kernel);
     out->view = kernel->view;
     out->size = table->rows;
-    plain.def = &out->def;
+    plain.part = KFE_PART_BASE;
     KFE_ALLOC(ctx, out->values, table->rows * table->rows);
     if (kernel->def->base == KFE_BASE_GIVEN) {
         copy_given(table, out->values);
@@ -61,7 +60,7 @@ void kfe_i_base_free(kfe_i_base *base)
 
 int kfe_i_base_serves(const kfe_i_base *base, const kfe_i_kernel *kernel)
 {
-    int same_values = base->ctx && base->def.base == kernel->def->base && base->view == kernel->view &&
+    int same_values = base->ctx && base->def->base == kernel->def->base && base->view == kernel->view &&
                       base->substring == substring_of(kernel);
 
     switch (kernel->def->base) {
@@ -71,7 +70,7 @@ int kfe_i_base_serves(const kfe_i_base *base, const kfe_i_kernel *kernel)
     case KFE_BASE_GIVEN:
         return same_values;
     case KFE_BASE_COORDINATE:
-        return same_values && base->def.pair_sum == kernel->def->pair_sum;
+        return same_values && base->def->pair_sum == kernel->def->pair_sum;
     case KFE_BASE_USER:
         break;
     }
@@ -98,8 +97,7 @@ static void map_panel(const void *user, int64_t row, int thread)
 
     if (panel != job->base->values + row * n)
         memcpy(panel, job->base->values + row * n, (size_t)(rows * n) * sizeof *panel);
-    if (job->kernel->def->map)
-        job->kernel->def->map(job->kernel->settings, &tile);
+    kfe_i_kernel_map(job->kernel, &tile);
     for (int64_t p = 0; weight != 1 && p < rows * n; p++)
         panel[p] *= weight;
     for (int64_t p = 0; job->add && p < rows * n; p++)

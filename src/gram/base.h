@@ -7,8 +7,8 @@
 
 typedef struct kfe_i_base {
     kfe_context *ctx;
-    kfe_i_kernel_def def; /* of the kernel it was made for, without its map */
-    int64_t substring;    /* on strings */
+    const kfe_i_kernel_def *def; /* of the kernel it was made for */
+    int64_t substring;           /* on strings */
     int view;
     kfe_i_points points;
     int64_t size;

@@ -33,9 +33,8 @@ static int is_plain(const kfe_i_table *table)
 int kfe_i_few_suits(const kfe_i_kernel_list *kernels, const kfe_i_table *views, const kfe_i_table *supports)
 {
     for (int64_t m = 0; m < kernels->count; m++) {
-        kfe_i_kernel_base base = kernels->items[m].def->base;
         int view = kernels->items[m].view;
-        if (base != KFE_BASE_DOT && base != KFE_BASE_DISTANCE && base != KFE_BASE_COORDINATE)
+        if (!kfe_i_kernel_has_formula(&kernels->items[m]))
             return 0;
         if (views[view].rows > KFE_FEW_ROWS || !is_plain(&views[view]) || !is_plain(&supports[view]))
             return 0;
@@ -77,8 +76,7 @@ static void row_norms(const few_job *job, double *norms)
 /* Kernel values out of base values, times the weight of the kernel. */
 static void finish(const kfe_i_kernel *kernel, kfe_i_tile *tile)
 {
-    if (kernel->def->map)
-        kernel->def->map(kernel->settings, tile);
+    kfe_i_kernel_map(kernel, tile);
     for (int64_t i = 0; kernel->common.weight != 1 && i < tile->rows; i++)
         for (int64_t c = 0; c < tile->cols; c++)
             tile->values[i * tile->stride + c] *= kernel->common.weight;

@@ -8,11 +8,11 @@
 #include "core/memory.h"
 #include "core/suggest.h"
 
-#define KFE_KERNEL(name) extern const kfe_i_kernel_def kfe_i_kernel_##name;
+#define KFE_KERNEL(name, term, ...) extern const kfe_i_kernel_def kfe_i_kernel_##name;
 #include "kernel/kernels.def"
 #undef KFE_KERNEL
 
-#define KFE_KERNEL(name) &kfe_i_kernel_##name,
+#define KFE_KERNEL(name, term, ...) &kfe_i_kernel_##name,
 static const kfe_i_kernel_def *const kernels[] = {
 #include "kernel/kernels.def"
 };

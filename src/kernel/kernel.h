@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Add a kernel: one file that ends in one const kfe_i_kernel_def, and one line in kernels.def. Its formula maps a
- * tile of dot products or squared distances, which tile.c computes, or is a sum over coordinates. Kernels on strings,
- * given matrices and functions of the user have bases of their own.
+ * Add a kernel: one file that begins with its formula (formula/formula.h) and ends in one const kfe_i_kernel_def, and one line in
+ * kernels.def. The formula maps dot products or squared distances, which tile.c computes, or sums over coordinates. Kernels on
+ * strings, given matrices and functions of the user have bases of their own.
  */
 #ifndef KFE_KERNEL_KERNEL_H
 #define KFE_KERNEL_KERNEL_H
@@ -21,7 +21,7 @@ typedef enum kfe_i_kernel_base {
     KFE_BASE_USER        /* a function of the user */
 } kfe_i_kernel_base;
 
-/* What `map` works on: base values in, kernel values out. */
+/* Base values of pairs of rows, which become kernel values or derivatives. */
 typedef struct kfe_i_tile {
     double *values;
     int64_t rows, cols, stride;
@@ -32,19 +32,16 @@ typedef struct kfe_i_kernel_def {
     KFE_I_ENTRY(formula); /* KFE_HAS_INDEFINITE, KFE_HAS_NONNEGATIVE, KFE_HAS_STRINGS, KFE_HAS_DERIVATIVE */
     kfe_i_kernel_base base;
     kfe_i_param_table params;
-    /* NULL: the base value is the kernel. */
-    void (*map)(const void *settings, kfe_i_tile *tile);
-    /* DOT, DISTANCE: replaces base values by the derivative of the kernel; NULL: not available. A kernel that has it has
-     * the flag KFE_HAS_DERIVATIVE too. Where the derivative has no limit at distance 0, it is 0. */
-    void (*slope)(const void *settings, kfe_i_tile *tile);
-    /* COORDINATE: Σ f(x_j, y_j), where f(0, 0) = 0; y NULL stands for zeros. */
+    int map; /* KFE_KERNEL_NAME: the formula of its file; 0: the base value is the kernel */
+    /* COORDINATE: Σ term(x_j, y_j), with a term that is 0 at (0, 0); y NULL stands for zeros. The formula makes it. */
     double (*pair_sum)(const double *x, const double *y, int64_t count);
     /* STRING: length of the substrings counted. */
     int64_t (*substring)(const void *settings);
-    /* The kernel as plain numbers, for devices; NULL: not available, the kernel is evaluated on the CPU. */
-    void (*describe)(const void *settings, kfe_i_formula *out);
-    /* The derivative, for devices: this formula times the factor that is returned; NULL: not available. */
-    double (*describe_slope)(const void *settings, kfe_i_formula *out);
+    /* Fills the KFE_FORMULA_PARAMS numbers that the formula sees, zeros before; NULL: they stay zeros. */
+    void (*describe)(const void *settings, double *params);
+    /* DOT, DISTANCE: the derivative by the base value, as this formula times the factor that is returned; NULL: not available. A kernel that has
+     * it has the flag KFE_HAS_DERIVATIVE too. Where the derivative has no limit at distance 0, it is 0. */
+    double (*slope)(const void *settings, kfe_i_formula *out);
     /* Replaces names such as `scale` by the number they stand for on this training data; may be NULL. */
     kfe_status (*resolve)(kfe_context *ctx, void *settings, const kfe_i_table *train);
 } kfe_i_kernel_def;
@@ -54,9 +51,13 @@ typedef struct kfe_i_kernel_common {
     double weight;
 } kfe_i_kernel_common;
 
+/* What tiles of a kernel hold: its values, its base values or its derivative by them. */
+typedef enum kfe_i_kernel_part { KFE_PART_VALUE, KFE_PART_BASE, KFE_PART_SLOPE } kfe_i_kernel_part;
+
 typedef struct kfe_i_kernel {
     kfe_context *ctx;
     const kfe_i_kernel_def *def;
+    kfe_i_kernel_part part;
     void *settings; /* as def->params says */
     kfe_i_kernel_common common;
     int adapted;     /* a parameter was a name, such as `median`, that the training data resolved */
@@ -78,6 +79,24 @@ extern const kfe_i_kernel_def kfe_i_kernel_user;
 
 /* NULL past the end. */
 const kfe_i_kernel_def *kfe_i_kernel_def_at(int index);
+
+/* ---- formulas (values.c) ---- */
+
+/* Numbers that a formula gets at once on the CPU. */
+enum { KFE_FORMULA_CHUNK = 256 };
+typedef void kfe_i_formula_fn(double *values, int64_t count, double row_norm, const double *col_norms,
+                              const double *params);
+
+/* Whether the kernel is a formula of numbers, which devices evaluate too: not for strings, given matrices and functions of the user. */
+int kfe_i_kernel_has_formula(const kfe_i_kernel *kernel);
+/* That formula. */
+kfe_i_formula kfe_i_kernel_formula(const kfe_i_kernel *kernel);
+/* Replaces base values by kernel values, without the weight. */
+void kfe_i_kernel_map(const kfe_i_kernel *kernel, kfe_i_tile *tile);
+/* Replaces base values by derivatives; the kernel has them. */
+void kfe_i_kernel_slope(const kfe_i_kernel *kernel, kfe_i_tile *tile);
+/* Replaces base values by what kernel->part says. */
+void kfe_i_kernel_finish(const kfe_i_kernel *kernel, kfe_i_tile *tile);
 
 /* "name:key=value,..." */
 kfe_status kfe_i_kernel_parse(kfe_context *ctx, const char *text, kfe_i_kernel *out);

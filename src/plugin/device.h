@@ -30,7 +30,7 @@ extern "C" {
 #endif
 
 /* Raised by every change that an older plug-in or library would misunderstand. */
-#define KFE_DEVICE_ABI 3
+#define KFE_DEVICE_ABI 4
 #define KFE_DEVICE_SYMBOL "kfe_device_plugin"
 
 typedef enum kfe_device_status {

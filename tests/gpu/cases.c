@@ -90,14 +90,17 @@ static void keep_matrix(session *s, const kfe_device_matrix *m, int lower)
 
 static const kfe_i_formula formulas[] = {
     {.base = KFE_FORMULA_DOT},
-    {.base = KFE_FORMULA_DOT, .map = KFE_MAP_POLY, .params = {3, 0.5, 1}},
-    {.base = KFE_FORMULA_DOT, .map = KFE_MAP_COSINE},
-    {.base = KFE_FORMULA_DOT, .map = KFE_MAP_SIGMOID, .params = {0.3, 0.1}},
-    {.base = KFE_FORMULA_DISTANCE, .map = KFE_MAP_RBF, .params = {0.4}},
+    {.base = KFE_FORMULA_DOT, .map = KFE_KERNEL_poly, .params = {3, 0.5, 1}},
+    {.base = KFE_FORMULA_DOT, .map = KFE_KERNEL_cosine},
+    {.base = KFE_FORMULA_DOT, .map = KFE_KERNEL_sigmoid, .params = {0.3, 0.1}},
+    {.base = KFE_FORMULA_DISTANCE, .map = KFE_KERNEL_rbf, .params = {0.4}},
     {.base = KFE_FORMULA_DISTANCE},
-    {.base = KFE_FORMULA_COORDINATE, .map = KFE_MAP_LAPLACIAN, .term = KFE_TERM_CITY_BLOCK, .params = {0.2}},
-    {.base = KFE_FORMULA_COORDINATE, .map = KFE_MAP_CHI2, .term = KFE_TERM_CHI_SQUARE, .params = {0.7}},
-    {.base = KFE_FORMULA_COORDINATE, .term = KFE_TERM_OVERLAP},
+    {.base = KFE_FORMULA_COORDINATE,
+     .map = KFE_KERNEL_laplacian,
+     .term = KFE_KERNEL_laplacian,
+     .params = {0.2}},
+    {.base = KFE_FORMULA_COORDINATE, .map = KFE_KERNEL_chi2, .term = KFE_KERNEL_chi2, .params = {0.7}},
+    {.base = KFE_FORMULA_COORDINATE, .term = KFE_KERNEL_intersection},
 };
 enum { FORMULAS = sizeof formulas / sizeof *formulas };
 
@@ -204,7 +207,7 @@ static void case_map(session *s, const setting *c)
     point_set p;
     kfe_device_matrix base = new_matrix(s, c->n, c->n, c->n, c->type);
 
-    plain.formula.map = KFE_MAP_NONE;
+    plain.formula.map = KFE_KERNEL_NONE;
     new_points(s, c->n, c->d, kernel.formula.base, c->sparse, &p);
     kfe_device_range all = {p.points, 0, c->n};
     if (s->status == KFE_DEVICE_OK)

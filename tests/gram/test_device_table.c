@@ -119,8 +119,8 @@ static void test_kernels_are_mapped_from_distances(void **state)
     support_points points;
     kfe_device_points *prepared = NULL;
     kfe_device_kernel plain = {.weight = 1, .formula = {.base = KFE_FORMULA_DISTANCE}};
-    kfe_device_kernel rbf = {.weight = 0.5,
-                             .formula = {.base = KFE_FORMULA_DISTANCE, .map = KFE_MAP_RBF, .params = {0.3}}};
+    kfe_device_kernel rbf = {
+        .weight = 0.5, .formula = {.base = KFE_FORMULA_DISTANCE, .map = KFE_KERNEL_rbf, .params = {0.3}}};
     kfe_device_matrix base;
     kfe_device_matrix direct;
     double *expected = calloc(ROWS * ROWS, sizeof *expected);

@@ -16,9 +16,9 @@ static double at(const kfe_i_kernel *kernel, int derivative, double base)
         .values = &value, .rows = 1, .cols = 1, .stride = 1, .row_norms = &norm, .col_norms = &norm};
 
     if (derivative)
-        kernel->def->slope(kernel->settings, &tile);
-    else if (kernel->def->map)
-        kernel->def->map(kernel->settings, &tile);
+        kfe_i_kernel_slope(kernel, &tile);
+    else
+        kfe_i_kernel_map(kernel, &tile);
     return value;
 }
 
@@ -62,8 +62,8 @@ static void check_description(kfe_context *ctx, const char *text)
     kfe_i_formula formula;
 
     assert_ok(ctx, kfe_i_kernel_parse(ctx, text, &kernel));
-    assert_non_null(kernel.def->describe_slope);
-    double factor = kernel.def->describe_slope(kernel.settings, &formula);
+    assert_non_null(kernel.def->slope);
+    double factor = kernel.def->slope(kernel.settings, &formula);
     assert_int_equal(formula.base, kernel.def->base);
     for (size_t b = 0; b < sizeof bases / sizeof *bases; b++) {
         double slope = at(&kernel, 1, bases[b]);

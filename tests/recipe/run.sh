@@ -14,7 +14,7 @@ for part in CMakeLists.txt cmake include src backends charts cli tests examples 
 done
 
 echo "-- what CONTRIBUTING.md says"
-for file in src/method/centroid/scratch.c src/method/methods.def; do
+for file in src/method/centroid/scratch.c src/method/methods.def src/kernel/formula/cauchy.c src/kernel/kernels.def; do
     awk -v file="$file" -f "$here/extract.awk" "$source/CONTRIBUTING.md" > "$work/block" ||
         { echo "CONTRIBUTING.md has no block after '<!-- recipe: $file -->'"; exit 1; }
     cat "$work/block" >> "$copy/$file"
@@ -41,7 +41,16 @@ echo "-- the method is listed, has help, and works"
 "$kfe" transform "$work/m.kfe" "$work/iris.csv" -o "$work/features.csv"
 head -n 3 "$work/features.csv"
 
-echo "-- the conformance suite runs it"
+echo "-- the kernel is listed, and its values are right"
+"$kfe" kernels | grep cauchy
+printf '0,0\n3,4\n' > "$work/two.csv"
+"$kfe" convert --label none -k cauchy:gamma=0.04 "$work/two.csv" -o "$work/kernel.csv"
+cat "$work/kernel.csv"
+[[ $(head -n 1 "$work/kernel.csv") == 1,0.5 ]]
+
+echo "-- the conformance suite runs them"
 # The list goes through a file, because grep -q would close ctest's pipe.
 (cd "$build" && KFE_TEST_FILTER='*scratch*' ctest -R conformance -V) > "$work/log" 2>&1 || { tail -n 60 "$work/log"; exit 1; }
 grep -m 3 scratch "$work/log"
+(cd "$build" && KFE_TEST_FILTER='*cauchy*' ctest -R 'conformance(_device)?$' -V) > "$work/log" 2>&1 || { tail -n 60 "$work/log"; exit 1; }
+grep -m 3 cauchy "$work/log"

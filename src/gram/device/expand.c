@@ -26,13 +26,12 @@ static kfe_device_status run(const expansion *e, const double *centre)
 {
     kfe_device_status status = KFE_DEVICE_OK;
     const kfe_device_table *table = e->device->table;
-    kfe_device_kernel kernel = {.weight = e->kernel->common.weight};
+    kfe_device_kernel kernel = {kfe_i_kernel_formula(e->kernel), e->kernel->common.weight};
     kfe_device_rows support = kfe_i_device_rows(e->support);
     kfe_device_rows rows = kfe_i_device_rows(e->view);
     kfe_device_points *points = NULL;
     kfe_device_matrix coefficients = {0};
 
-    e->kernel->def->describe(e->kernel->settings, &kernel.formula);
     support.centre = rows.centre = centre;
     KFE_DEVICE_TRY(
         table->points_new(e->device->handle, &support, kernel.formula.base, KFE_DEVICE_F64, &points));
@@ -70,7 +69,7 @@ static int suits(const kfe_i_kernel_list *kernels, const kfe_i_table *views, con
 {
     for (int64_t m = 0; m < kernels->count; m++) {
         int view = kernels->items[m].view;
-        if (!kernels->items[m].def->describe || views[view].kind == KFE_TABLE_TEXT)
+        if (!kfe_i_kernel_has_formula(&kernels->items[m]) || views[view].kind == KFE_TABLE_TEXT)
             return 0;
         if (views[view].rows == 0 || supports[view].rows == 0)
             return 0;

@@ -174,8 +174,8 @@ static int has_constant_diagonal(const fused_state *s, double *value)
     *value = 0;
     for (int64_t m = 0; m < s->count; m++) {
         const kfe_i_formula *f = &s->terms[m].kernel.formula;
-        int of_distance = f->base == KFE_FORMULA_DISTANCE || f->term == KFE_TERM_CITY_BLOCK ||
-                          f->term == KFE_TERM_CHI_SQUARE;
+        int of_distance =
+            f->base == KFE_FORMULA_DISTANCE || f->map == KFE_KERNEL_laplacian || f->map == KFE_KERNEL_chi2;
         if (!of_distance)
             return 0;
         *value += s->terms[m].kernel.weight * kfe_i_map_f64(f->map, 0, 0, 0, f->params);
@@ -378,7 +378,7 @@ int kfe_i_fused_is_fast(const kfe_i_gram *gram)
 {
     const fused_state *s = gram->state;
 
-    return s->count == 1 && s->terms[0].kernel.formula.map == KFE_MAP_RBF && s->narrow;
+    return s->count == 1 && s->terms[0].kernel.formula.map == KFE_KERNEL_rbf && s->narrow;
 }
 
 kfe_device_status kfe_i_fused_part(const kfe_i_gram *gram, int64_t row, int64_t col,
@@ -452,8 +452,7 @@ static kfe_status upload_terms(const kfe_i_kernel_list *kernels, const kfe_i_tab
         const kfe_i_kernel *kernel = &kernels->items[m];
         const kfe_i_table *table = &views[kernel->view];
         s->narrow = s->narrow && table->kind == KFE_TABLE_DENSE && table->cols <= KFE_NARROW_COLS;
-        s->terms[m].kernel.weight = kernel->common.weight;
-        kernel->def->describe(kernel->settings, &s->terms[m].kernel.formula);
+        s->terms[m].kernel = (kfe_device_kernel){kfe_i_kernel_formula(kernel), kernel->common.weight};
         KFE_TRY(kfe_i_device_upload_points(s->device, table, &s->terms[m].kernel.formula, NULL,
                                            &s->terms[m].points, result));
     }
@@ -495,7 +494,7 @@ static const char *reason_for_cpu(const kfe_i_kernel_list *kernels, const kfe_i_
         if (kernels->count == 1 && kernel->def->base == KFE_BASE_DOT && !kernel->def->map &&
             kernel->common.weight == 1)
             return "a linear kernel works on the columns";
-        if (!kernel->def->describe)
+        if (!kfe_i_kernel_has_formula(kernel))
             return kernel->def->name;
         if (views[kernel->view].kind == KFE_TABLE_TEXT)
             return "strings";

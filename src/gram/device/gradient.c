@@ -169,7 +169,7 @@ static kfe_device_status add_kernel(gradient_job *j, const kfe_i_kernel *kernel,
     kfe_device_matrix weighted = kfe_device_part(j->weighted, 0, j->m, 0, count * j->d);
     kfe_device_matrix gradients = kfe_device_part(j->gradients, 0, rows, 0, count * j->d);
 
-    slope.weight *= kernel->def->describe_slope(kernel->settings, &slope.formula);
+    slope.weight *= kernel->def->slope(kernel->settings, &slope.formula);
     KFE_DEVICE_TRY(t->block(j->device->handle, &slope, (kfe_device_range){j->rows, row, rows},
                             (kfe_device_range){j->support, 0, j->m}, &phi, 0));
     KFE_DEVICE_TRY(t->gemm(j->device->handle, 0, 0, 1, &phi, &weighted, 1, &gradients));
@@ -293,7 +293,7 @@ static void divide(const kfe_i_table *rows, int64_t count, double *out)
 static int suits(const kfe_i_expansion_sum *f, const kfe_i_table *rows)
 {
     for (int64_t m = 0; m < f->kernels->count; m++)
-        if (!f->kernels->items[m].def->describe_slope ||
+        if (!f->kernels->items[m].def->slope ||
             f->kernels->items[m].def->base != f->kernels->items[0].def->base)
             return 0;
     return f->kernels->count > 0 && f->k > 0 && rows->cols > 0 && rows->kind == KFE_TABLE_DENSE &&

@@ -57,7 +57,7 @@ static kfe_status make_term(kfe_i_device_shared *shared, const kfe_i_kernel *ker
     kfe_i_device *device = shared->device;
 
     free_term(device, term);
-    plain.formula.map = KFE_MAP_NONE;
+    plain.formula.map = KFE_KERNEL_NONE;
     term->formula = *formula;
     term->view = kernel->view;
     KFE_TRY(kfe_i_device_upload_points(device, table, formula, NULL, &term->points, result));
@@ -101,10 +101,9 @@ static kfe_status add_kernel(kfe_i_device_shared *shared, int64_t m, const kfe_i
                              const kfe_i_table *table, kfe_device_status *result)
 {
     kfe_status status = KFE_OK;
-    kfe_device_kernel mapped = {.weight = kernel->common.weight};
+    kfe_device_kernel mapped = {kfe_i_kernel_formula(kernel), kernel->common.weight};
     kfe_i_shared_term *term = &shared->terms[m];
 
-    kernel->def->describe(kernel->settings, &mapped.formula);
     if (!is_mapped_from(term, kernel, &mapped.formula))
         KFE_TRY(make_term(shared, kernel, &mapped.formula, table, term, result));
     if (*result != KFE_DEVICE_OK)
@@ -145,7 +144,8 @@ cleanup:
 static int has_formulas(const kfe_i_kernel_list *kernels, const kfe_i_table *views)
 {
     for (int64_t m = 0; m < kernels->count; m++)
-        if (!kernels->items[m].def->describe || views[kernels->items[m].view].kind == KFE_TABLE_TEXT)
+        if (!kfe_i_kernel_has_formula(&kernels->items[m]) ||
+            views[kernels->items[m].view].kind == KFE_TABLE_TEXT)
             return 0;
     return kernels->count > 0;
 }

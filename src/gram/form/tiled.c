@@ -58,12 +58,12 @@ static void diagonal_entry(const tiled_state *s, int64_t i, double *out, double 
         return;
     }
     *out = 0;
-    def->map(s->kernel->settings, &(kfe_i_tile){.values = out,
-                                                .rows = 1,
-                                                .cols = 1,
-                                                .stride = 1,
-                                                .row_norms = s->points.norms + i,
-                                                .col_norms = s->points.norms + i});
+    kfe_i_kernel_finish(s->kernel, &(kfe_i_tile){.values = out,
+                                                 .rows = 1,
+                                                 .cols = 1,
+                                                 .stride = 1,
+                                                 .row_norms = s->points.norms + i,
+                                                 .col_norms = s->points.norms + i});
 }
 
 static kfe_status diagonal(const kfe_i_gram *gram, double *out)

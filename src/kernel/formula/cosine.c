@@ -1,28 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* κ(x, y) = ⟨x, y⟩ / (‖x‖‖y‖); 0 where a row is all zeros. */
-#include "kernel/kernel.h"
+#include "kernel/formula/formula.h"
 
-static void map(const void *settings, kfe_i_tile *tile)
-{
-    (void)settings;
-    for (int64_t i = 0; i < tile->rows; i++) {
-        double *row = tile->values + i * tile->stride;
-        for (int64_t j = 0; j < tile->cols; j++)
-            row[j] = kfe_i_map_cosine_f64(row[j], tile->row_norms[i], tile->col_norms[j], NULL);
+/* Two square roots, because the product of the norms could overflow or underflow. Where a norm overflows the value is NaN, and where both
+ * underflow it is infinite. */
+KFE_KERNEL(cosine, 0, {
+    for (int64_t j = 0; j < count; j++) {
+        KFE_NUMBER length = KFE_F(sqrt)(row_norm) * KFE_F(sqrt)(col_norms[j]);
+        values[j] = length > 0 || values[j] != 0 ? values[j] / length + length * 0 : 0;
     }
-}
+})
 
-static void describe(const void *settings, kfe_i_formula *out)
-{
-    (void)settings;
-    *out = (kfe_i_formula){.base = KFE_FORMULA_DOT, .map = KFE_MAP_COSINE};
-}
-
+#ifdef KFE_KERNEL_FILE
 const kfe_i_kernel_def kfe_i_kernel_cosine = {
     .name = "cosine",
     .summary = "cosine of the angle between two rows",
     .formula = "<x,y> / (|x| |y|)",
     .base = KFE_BASE_DOT,
-    .map = map,
-    .describe = describe,
+    .map = KFE_KERNEL_cosine,
 };
+#endif

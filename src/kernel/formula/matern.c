@@ -5,14 +5,23 @@
  *   nu = 2.5   t = √5 r/sigma,  κ = (1 + t + t²/3) exp(−t),   dκ/d(r²) = −5/(6 sigma²) · (1 + t) exp(−t)
  *
  * Functions in their spaces are once and twice differentiable. exp is the case nu = 0.5, rbf the limit of large nu. */
-#include <math.h>
+#include "kernel/formula/formula.h"
 
-#include "kernel/formula/gamma.h"
-#include "kernel/kernel.h"
-#include "kernel/tile/vexp.h"
+/* params: sigma and nu */
+KFE_KERNEL(matern, 0, {
+    KFE_NUMBER scale = KFE_F(sqrt)(2 * params[1]) / params[0];
+    KFE_NUMBER decay[KFE_CHUNK];
+    for (int64_t j = 0; j < count; j++)
+        decay[j] = values[j] = scale * KFE_F(sqrt)(values[j]);
+    KFE_EXP(decay, count, -1);
+    for (int64_t j = 0; j < count; j++) {
+        KFE_NUMBER square = params[1] > 2 ? values[j] * values[j] / 3 : 0;
+        values[j] = decay[j] > 0 ? (1 + values[j] + square) * decay[j] : 0; /* values[j] may be infinite */
+    }
+})
 
+#ifdef KFE_KERNEL_FILE
 enum { NU_THREE_HALVES, NU_FIVE_HALVES };
-enum { CHUNK = 128 };
 
 typedef struct matern_settings {
     double sigma;
@@ -24,86 +33,29 @@ static const kfe_i_param rows[] = {
     KFE_CHOICE(matern_settings, nu, "nu", "1.5", "1.5|2.5", "smoothness"),
 };
 
-static double root(const matern_settings *s)
-{
-    return s->nu == NU_THREE_HALVES ? sqrt(3) : sqrt(5);
-}
-
-/* t and exp(−t) of squared distances. */
-static void evaluate(const matern_settings *s, const double *squared, int64_t count, double *t, double *decay)
-{
-    for (int64_t j = 0; j < count; j++)
-        decay[j] = t[j] = root(s) * (sqrt(squared[j]) / s->sigma);
-    kfe_i_vexp_scaled(decay, count, -1);
-}
-
-static void map_chunk(const matern_settings *s, double *values, int64_t count)
-{
-    double t[CHUNK];
-    double decay[CHUNK];
-
-    evaluate(s, values, count, t, decay);
-    for (int64_t j = 0; j < count; j++) {
-        double polynomial = 1 + t[j] + (s->nu == NU_FIVE_HALVES ? t[j] * t[j] / 3 : 0);
-        values[j] = decay[j] > 0 ? polynomial * decay[j] : 0; /* t may be infinite */
-    }
-}
-
-static void slope_chunk(const matern_settings *s, double *values, int64_t count)
-{
-    double t[CHUNK];
-    double decay[CHUNK];
-    double squared = s->sigma * s->sigma;
-
-    evaluate(s, values, count, t, decay);
-    for (int64_t j = 0; j < count; j++) {
-        double factor = s->nu == NU_FIVE_HALVES ? 5.0 / 6 * (1 + t[j]) : 1.5;
-        values[j] = decay[j] > 0 ? -factor * decay[j] / squared : 0;
-    }
-}
-
-static void each_chunk(const void *settings, kfe_i_tile *tile,
-                       void (*run)(const matern_settings *s, double *values, int64_t count))
-{
-    for (int64_t i = 0; i < tile->rows; i++)
-        for (int64_t j = 0; j < tile->cols; j += CHUNK)
-            run(settings, tile->values + i * tile->stride + j,
-                tile->cols - j < CHUNK ? tile->cols - j : CHUNK);
-}
-
-static void map(const void *settings, kfe_i_tile *tile)
-{
-    each_chunk(settings, tile, map_chunk);
-}
-
-static void slope(const void *settings, kfe_i_tile *tile)
-{
-    each_chunk(settings, tile, slope_chunk);
-}
-
 static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *train)
 {
     return kfe_i_sigma_resolve(ctx, &((matern_settings *)settings)->sigma, train);
 }
 
-static void describe(const void *settings, kfe_i_formula *out)
+static void describe(const void *settings, double *params)
 {
     const matern_settings *s = settings;
 
-    *out = (kfe_i_formula){.base = KFE_FORMULA_DISTANCE,
-                           .map = KFE_MAP_MATERN,
-                           .params = {s->sigma, s->nu == NU_THREE_HALVES ? 1.5 : 2.5}};
+    params[0] = s->sigma;
+    params[1] = s->nu == NU_THREE_HALVES ? 1.5 : 2.5;
 }
 
 /* The kernel of the next lower smoothness, of the same t: exp for nu = 1.5, nu = 1.5 for nu = 2.5. */
-static double describe_slope(const void *settings, kfe_i_formula *out)
+static double slope(const void *settings, kfe_i_formula *out)
 {
     const matern_settings *s = settings;
     int is_rough = s->nu == NU_THREE_HALVES;
+    double sigma = s->sigma / sqrt(is_rough ? 3 : 5.0 / 3);
 
     *out = (kfe_i_formula){.base = KFE_FORMULA_DISTANCE,
-                           .map = is_rough ? KFE_MAP_EXP : KFE_MAP_MATERN,
-                           .params = {s->sigma / sqrt(is_rough ? 3 : 5.0 / 3), is_rough ? 1 : 1.5}};
+                           .map = is_rough ? KFE_KERNEL_exp : KFE_KERNEL_matern,
+                           .params = {sigma, is_rough ? 1 : 1.5, 0, 1 / sigma}};
     return (is_rough ? -1.5 : -5.0 / 6) / (s->sigma * s->sigma);
 }
 
@@ -114,9 +66,9 @@ const kfe_i_kernel_def kfe_i_kernel_matern = {
     .flags = KFE_HAS_DERIVATIVE,
     .base = KFE_BASE_DISTANCE,
     .params = KFE_PARAM_TABLE(rows, matern_settings),
-    .map = map,
+    .map = KFE_KERNEL_matern,
     .slope = slope,
     .describe = describe,
-    .describe_slope = describe_slope,
     .resolve = resolve,
 };
+#endif

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* κ(x, y) = tanh(gamma·⟨x, y⟩ + coef0). Not positive definite in general. */
-#include "kernel/formula/gamma.h"
-#include "kernel/kernel.h"
+#include "kernel/formula/formula.h"
 
+/* A dot product that overflows may have the wrong sign: it becomes NaN. */
+KFE_KERNEL(sigmoid, 0, {
+    for (int64_t j = 0; j < count; j++)
+        values[j] = KFE_F(tanh)(params[0] * values[j] + params[1]) + (values[j] - values[j]);
+})
+
+#ifdef KFE_KERNEL_FILE
 typedef struct sigmoid_settings {
     double gamma, coef0;
 } sigmoid_settings;
@@ -13,28 +19,17 @@ static const kfe_i_param rows[] = {
              "constant added to the dot product"),
 };
 
-static void map(const void *settings, kfe_i_tile *tile)
-{
-    const sigmoid_settings *s = settings;
-    const double params[] = {s->gamma, s->coef0};
-
-    for (int64_t i = 0; i < tile->rows; i++) {
-        double *row = tile->values + i * tile->stride;
-        for (int64_t j = 0; j < tile->cols; j++)
-            row[j] = kfe_i_map_sigmoid_f64(row[j], 0, 0, params);
-    }
-}
-
 static kfe_status resolve(kfe_context *ctx, void *settings, const kfe_i_table *train)
 {
     return kfe_i_gamma_resolve(ctx, &((sigmoid_settings *)settings)->gamma, train);
 }
 
-static void describe(const void *settings, kfe_i_formula *out)
+static void describe(const void *settings, double *params)
 {
     const sigmoid_settings *s = settings;
 
-    *out = (kfe_i_formula){.base = KFE_FORMULA_DOT, .map = KFE_MAP_SIGMOID, .params = {s->gamma, s->coef0}};
+    params[0] = s->gamma;
+    params[1] = s->coef0;
 }
 
 const kfe_i_kernel_def kfe_i_kernel_sigmoid = {
@@ -44,7 +39,8 @@ const kfe_i_kernel_def kfe_i_kernel_sigmoid = {
     .flags = KFE_HAS_INDEFINITE,
     .base = KFE_BASE_DOT,
     .params = KFE_PARAM_TABLE(rows, sigmoid_settings),
-    .map = map,
+    .map = KFE_KERNEL_sigmoid,
     .describe = describe,
     .resolve = resolve,
 };
+#endif

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* κ(x, y) = Σ over substrings u of the given length: (times u occurs in x)·(times u occurs in y), for
  * strings (Leslie, Eskin & Noble, 2002); with normalize, divided by √(κ(x,x)·κ(y,y)). */
-#include <math.h>
+#include "kernel/formula/formula.h"
 
-#include "kernel/kernel.h"
+KFE_KERNEL(spectrum, 0, {
+    for (int64_t j = 0; params[0] != 0 && j < count; j++) {
+        KFE_NUMBER length = KFE_F(sqrt)(row_norm) * KFE_F(sqrt)(col_norms[j]);
+        values[j] = length > 0 ? values[j] / length : 0;
+    }
+})
 
+#ifdef KFE_KERNEL_FILE
 typedef struct spectrum_settings {
     int64_t length;
     int normalize;
@@ -15,17 +21,11 @@ static const kfe_i_param rows[] = {
     KFE_FLAG(spectrum_settings, normalize, "normalize", "no", "divide by the lengths, so that k(x,x) = 1"),
 };
 
-static void map(const void *settings, kfe_i_tile *tile)
+static void describe(const void *settings, double *params)
 {
     const spectrum_settings *s = settings;
 
-    for (int64_t i = 0; s->normalize && i < tile->rows; i++) {
-        double *row = tile->values + i * tile->stride;
-        for (int64_t j = 0; j < tile->cols; j++) {
-            double length = sqrt(tile->row_norms[i]) * sqrt(tile->col_norms[j]);
-            row[j] = length > 0 ? row[j] / length : 0;
-        }
-    }
+    params[0] = s->normalize;
 }
 
 static int64_t substring(const void *settings)
@@ -40,6 +40,8 @@ const kfe_i_kernel_def kfe_i_kernel_spectrum = {
     .flags = KFE_HAS_STRINGS,
     .base = KFE_BASE_STRING,
     .params = KFE_PARAM_TABLE(rows, spectrum_settings),
-    .map = map,
+    .map = KFE_KERNEL_spectrum,
+    .describe = describe,
     .substring = substring,
 };
+#endif

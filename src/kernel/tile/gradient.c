@@ -41,12 +41,9 @@ static kfe_status prepare_terms(kfe_i_agop_job *job, const kfe_i_table *rows)
     for (int64_t m = 0; m < job->f->kernels->count; m++) {
         kfe_i_slope_term *t = &job->terms[m];
         t->kernel = job->f->kernels->items[m];
-        t->def = *t->kernel.def;
-        assert(t->def.slope);
-        t->def.map = t->def.slope;
-        t->def.describe = NULL; /* the formula that it describes is that of the kernel */
-        t->kernel.def = &t->def;
-        t->weight = (t->def.base == KFE_BASE_DISTANCE ? -2 : 1) * t->kernel.common.weight;
+        t->kernel.part = KFE_PART_SLOPE;
+        assert(t->kernel.def->slope);
+        t->weight = (t->kernel.def->base == KFE_BASE_DISTANCE ? -2 : 1) * t->kernel.common.weight;
         KFE_TRY(kfe_i_points_prepare(job->ctx, &t->kernel, job->f->support, NULL, &t->support));
         KFE_TRY(kfe_i_points_prepare(job->ctx, &t->kernel, rows, &t->support, &t->rows));
     }
@@ -81,7 +78,7 @@ static int pairs_are_cheaper(const kfe_i_agop_job *job)
 static int have_one_base(const kfe_i_agop_job *job)
 {
     for (int64_t m = 1; m < job->f->kernels->count; m++)
-        if (job->terms[m].def.base != job->terms[0].def.base)
+        if (job->terms[m].kernel.def->base != job->terms[0].kernel.def->base)
             return 0;
     return job->f->kernels->count > 0;
 }

@@ -147,7 +147,7 @@ static void pairs_panel(const void *user, int64_t row, int thread)
 
     make_psi(job, &w, row, rows);
     cblas_dsyrk(CblasRowMajor, CblasLower, CblasTrans, m, (blasint)rows, 1, w.psi, m, 1, w.squares, m);
-    if (job->whole->terms[0].def.base == KFE_BASE_DISTANCE)
+    if (job->whole->terms[0].kernel.def->base == KFE_BASE_DISTANCE)
         add_row_terms(job, &w, row, rows);
 }
 

@@ -12,9 +12,8 @@
 #include "kernel/tile/gradient.h"
 #include "kernel/tile/tile.h"
 
-/* One kernel with its map replaced by its derivative, and both sets of points prepared for it. */
+/* The derivative of one kernel, and both sets of points prepared for it. */
 typedef struct kfe_i_slope_term {
-    kfe_i_kernel_def def;
     kfe_i_kernel kernel;
     kfe_i_points rows, support;
     double weight; /* of φ' in the gradients: −2w for distances, w for dot products */

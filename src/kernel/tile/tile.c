@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Evaluates one tile: base values first, then the kernel's map.
+ * Evaluates one tile: base values first, then the kernel's formula.
  *
  * Dot products. Dense × dense: GEMM. Sparse × sparse: sixteen rows of one side are laid side by side, over the
  * columns that they use, and every entry of the other side is one multiplication of sixteen lanes. Otherwise: one row
@@ -483,8 +483,7 @@ void kfe_i_tile_eval(const kfe_i_kernel *kernel, kfe_i_range rows, kfe_i_range c
     job.tile.row_norms = row_norms ? row_norms + rows.first : NULL;
     job.tile.col_norms = col_norms ? col_norms + cols.first : NULL;
     fill[kernel->def->base](&job);
-    if (kernel->def->map)
-        kernel->def->map(kernel->settings, &job.tile);
+    kfe_i_kernel_finish(kernel, &job.tile);
 }
 
 /* Rows of a tile on the diagonal that are evaluated at once, up to the diagonal entry of the last. */

@@ -20,18 +20,14 @@ enum { SMALL_PRODUCT = 1 << 18 };
 
 static int suits(const kfe_i_kernel *kernel, const kfe_i_points *points, double *gamma)
 {
-    kfe_i_formula formula = {0};
+    const kfe_i_table *table = &points->table;
     double largest = 0;
 
-    if (!kernel->def->describe)
-        return 0;
-    kernel->def->describe(kernel->settings, &formula);
-    const kfe_i_table *table = &points->table;
-    if (formula.map != KFE_MAP_RBF || formula.base != KFE_FORMULA_DISTANCE || table->kind != KFE_TABLE_DENSE)
+    if (kernel->def->map != KFE_KERNEL_rbf || table->kind != KFE_TABLE_DENSE)
         return 0;
     for (int64_t i = 0; i < table->rows; i++)
         largest = points->norms[i] > largest ? points->norms[i] : largest;
-    *gamma = formula.params[0];
+    *gamma = kfe_i_kernel_formula(kernel).params[0];
     double bytes = 4.0 * (double)table->rows * (double)(table->cols + 1);
     return *gamma * largest <= LARGEST_EXPONENT && largest < 1e30 && *gamma < 1e30 &&
            bytes < POINTS_SHARE * (double)kfe_i_memory_left(points->ctx);

@@ -245,7 +245,7 @@ static void differentiate(const kfe_i_kernel *kernel, int64_t rows, int64_t m, d
     if (is_rbf(kernel))
         factor = 2 * *(const double *)setting(kernel, "gamma");
     else
-        kernel->def->slope(kernel->settings, &tile);
+        kfe_i_kernel_slope(kernel, &tile);
     cblas_dscal((blasint)(rows * m), factor, values, 1);
 }
 

@@ -104,8 +104,8 @@ static void product_panel(const void *user, int64_t row, int thread)
     for (int64_t col = 0; col < p->work.support_count; col += KFE_TILE_SIDE) {
         tile.cols = kfe_i_least(KFE_TILE_SIDE, p->work.support_count - col);
         base_tile(job, row, rows, col, tile.cols, tile.values);
-        if (job->points && kernel->def->map)
-            kernel->def->map(kernel->settings, &tile);
+        if (job->points)
+            kfe_i_kernel_map(kernel, &tile);
         kfe_i_combine(rows, kernel->common.weight, kfe_i_strided(tile.values, tile.cols, KFE_TILE_STRIDE),
                       kfe_i_packed(p->work.scaled + col * c, c), col > 0, p->work.product + row * c);
     }
@@ -118,7 +118,7 @@ static void weigh_slopes(const tile_job *job, int64_t row, int64_t col, kfe_i_ti
     int64_t c = p->svms.count;
     double *weights = tile->values + KFE_TILE_SIZE;
 
-    job->part->kernel.def->slope(job->part->kernel.settings, tile);
+    kfe_i_kernel_slope(&job->part->kernel, tile);
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)tile->rows, (blasint)tile->cols, (blasint)c,
                 job->part->kernel.common.weight, p->work.scaled + row * c, (blasint)c,
                 p->work.scaled + col * c, (blasint)c, 0, weights, KFE_TILE_STRIDE);
@@ -156,7 +156,7 @@ static kfe_status each_panel(kfe_i_local_problem *p, int64_t m, kfe_i_panel_fn r
     const kfe_i_local_source *part = &p->parts[m];
     tile_job job = {.p = p, .part = part, .base = part->kernel};
 
-    job.base.def = &part->base;
+    job.base.part = KFE_PART_BASE;
     if (!part->kept)
         job.points = p->projects ? &part->support_points : &part->points;
     memset(p->work.tiles, 0, (size_t)(p->work.own * p->threads) * sizeof *p->work.tiles);
@@ -210,7 +210,7 @@ static void pull_linear(kfe_i_local_problem *p, const kfe_i_local_source *part)
 /* pull = MZ becomes ∂J/∂Z */
 static void finish_pull(kfe_i_local_problem *p, const kfe_i_local_source *part)
 {
-    int by_distance = part->base.base == KFE_BASE_DISTANCE;
+    int by_distance = part->kernel.def->base == KFE_BASE_DISTANCE;
 
     for (int64_t s = 0; s < p->work.support_count; s++)
         for (int64_t j = 0; j < part->dim; j++) {

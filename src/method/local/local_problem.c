@@ -82,8 +82,6 @@ static kfe_status open_columns(kfe_i_local_problem *p, int64_t m, int kernel_map
         part->kernel = *kernel;
     }
     part->linear = part->kernel.def->base == KFE_BASE_DOT && !part->kernel.def->map;
-    part->base = *part->kernel.def;
-    part->base.map = NULL;
 cleanup:
     return status;
 }

@@ -77,7 +77,6 @@ typedef struct kfe_i_local_settings {
 typedef struct kfe_i_local_source {
     kfe_i_kernel kernel; /* compares z; borrowed, or `own` for mapped parts */
     kfe_i_kernel own;
-    kfe_i_kernel_def base; /* the same kernel without its map */
     int mapped, linear;
     kfe_i_table columns; /* x^m; borrowed, or owned for mapped parts */
     double *spectrum;    /* parts mapped by eigenvectors: the eigenvalue of each column */

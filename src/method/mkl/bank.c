@@ -37,7 +37,7 @@ static int begins_family(const kfe_i_bank *bank, const kfe_i_fit_source *source,
 {
     double n = (double)bank->size;
     const kfe_i_kernel *kernel = &source->kernels->items[m];
-    kfe_i_base shape = {.ctx = bank->ctx, .def = *kernel->def, .view = kernel->view};
+    kfe_i_base shape = {.ctx = bank->ctx, .def = kernel->def, .view = kernel->view};
 
     return source->landmarks.count == 0 &&
            (source->storage == KFE_GRAM_AUTO || source->storage == KFE_GRAM_F64) && kernel->def->map &&

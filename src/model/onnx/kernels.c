@@ -27,7 +27,7 @@ static const char *reason_against(const kfe_i_kernel *kernel)
     case KFE_BASE_COORDINATE:
         break;
     }
-    return kernel->def->describe ? NULL : "it has no formula in standard operations";
+    return NULL;
 }
 
 kfe_status kfe_i_onnx_check_kernel(kfe_context *ctx, const kfe_i_kernel *kernel)
@@ -168,9 +168,9 @@ static kfe_i_value coordinate_sums(kfe_i_onnx *onnx, int32_t term, kfe_i_value x
 {
     kfe_i_value a = kfe_i_onnx_unsqueeze(onnx, x, 1);
     kfe_i_value b = kfe_i_onnx_unsqueeze(onnx, support, 0);
-    kfe_i_value terms = term == KFE_TERM_CITY_BLOCK   ? city_block(onnx, a, b)
-                        : term == KFE_TERM_CHI_SQUARE ? chi_square(onnx, a, b)
-                                                      : kfe_i_onnx_2(onnx, "Min", a, b);
+    kfe_i_value terms = term == KFE_KERNEL_laplacian ? city_block(onnx, a, b)
+                        : term == KFE_KERNEL_chi2    ? chi_square(onnx, a, b)
+                                                     : kfe_i_onnx_2(onnx, "Min", a, b);
 
     return kfe_i_onnx_sum(onnx, terms, 2, 0);
 }
@@ -263,25 +263,26 @@ static kfe_status map(kfe_i_onnx *onnx, const kfe_i_formula *formula, kfe_i_valu
     const double *p = formula->params;
 
     switch (formula->map) {
-    case KFE_MAP_NONE:
+    case KFE_KERNEL_NONE:
+    case KFE_KERNEL_intersection:
         *out = base;
         return KFE_OK;
-    case KFE_MAP_RBF:
-    case KFE_MAP_LAPLACIAN:
-    case KFE_MAP_CHI2:
+    case KFE_KERNEL_rbf:
+    case KFE_KERNEL_laplacian:
+    case KFE_KERNEL_chi2:
         *out = exp_of(onnx, base, -p[0]);
         return KFE_OK;
-    case KFE_MAP_EXP:
+    case KFE_KERNEL_exp:
         *out = exponential(onnx, p, base);
         return KFE_OK;
-    case KFE_MAP_MATERN:
+    case KFE_KERNEL_matern:
         *out = matern(onnx, p, base);
         return KFE_OK;
-    case KFE_MAP_POLY:
+    case KFE_KERNEL_poly:
         KFE_TRY(times_plus(onnx, base, &p[1], count, out));
         *out = kfe_i_onnx_2(onnx, "Pow", *out, kfe_i_onnx_number(onnx, p[0]));
         break;
-    case KFE_MAP_SIGMOID:
+    case KFE_KERNEL_sigmoid:
         KFE_TRY(times_plus(onnx, base, &p[0], count, out));
         /* an infinite dot product may have the wrong sign: it becomes NaN */
         *out = kfe_i_onnx_2(onnx, "Add", kfe_i_onnx_1(onnx, "Tanh", *out),
@@ -306,7 +307,7 @@ static kfe_status values_of(kfe_i_onnx *onnx, const kfe_i_formula *formula, kfe_
         return map(onnx, formula, base, support->rows, out);
     }
     KFE_TRY(copy_support(support, 0, &copy));
-    if (formula->map == KFE_MAP_COSINE) {
+    if (formula->map == KFE_KERNEL_cosine) {
         *out = cosine(onnx, x, support, &copy);
         goto cleanup;
     }
@@ -329,9 +330,9 @@ static kfe_status check_width(kfe_i_onnx *onnx, const kfe_i_kernel *kernel, cons
     double value = largest_number(onnx) / 4;
     kfe_i_tile tile = {.values = &value, .rows = 1, .cols = 1, .stride = 1};
 
-    if (formula->base != KFE_FORMULA_DISTANCE || formula->map == KFE_MAP_NONE)
+    if (formula->base != KFE_FORMULA_DISTANCE || formula->map == KFE_KERNEL_NONE)
         return KFE_OK;
-    kernel->def->map(kernel->settings, &tile);
+    kfe_i_kernel_map(kernel, &tile);
     if (value < 1 / largest_number(onnx))
         return KFE_OK;
     return refuse_range(onnx, "the model's kernel is too wide for distances");
@@ -341,9 +342,8 @@ kfe_status kfe_i_onnx_kernel(kfe_i_onnx *onnx, const kfe_i_kernel *kernel, kfe_i
                              const kfe_i_table *support, kfe_i_value *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_formula formula = {0};
+    kfe_i_formula formula = kfe_i_kernel_formula(kernel);
 
-    kernel->def->describe(kernel->settings, &formula);
     KFE_TRY(check_width(onnx, kernel, &formula));
     KFE_TRY(values_of(onnx, &formula, x, support, out));
     if (kernel->common.weight != 1)
