@@ -25,6 +25,7 @@ static const struct {
     {KFE_HAS_TWO_CLASSES, "only for two classes"},
     {KFE_HAS_WEIGHTS, "learns the weights of the kernels"},
     {KFE_HAS_PREDICTOR, "predicts without a learner"},
+    {KFE_HAS_PROBABILITIES, "gives probabilities of classes by default (calibration)"},
     {KFE_HAS_SAMPLE_WEIGHTS, "takes weights of examples (weight)"},
     {KFE_HAS_DERIVATIVE, "for methods that learn a distance: linear, poly, rbf, exp, matern"},
 };

@@ -386,21 +386,22 @@ typedef struct kfe_entry_info {
 } kfe_entry_info;
 
 enum {
-    KFE_HAS_SUPERVISION = 1u << 0,    /* needs labels */
-    KFE_HAS_REGRESSION = 1u << 1,     /* takes real targets */
-    KFE_HAS_KERNELS = 1u << 2,        /* works with every kernel (otherwise: linear only) */
-    KFE_HAS_MULTIVIEW = 1u << 3,      /* takes several views or kernels */
-    KFE_HAS_SPARSE = 1u << 4,         /* keeps sparse data sparse */
-    KFE_HAS_SYNTHETIC = 1u << 5,      /* needs the points: no precomputed kernels, no strings */
-    KFE_HAS_INDEFINITE = 1u << 6,     /* kernels: not positive definite for all parameters */
-    KFE_HAS_NONNEGATIVE = 1u << 7,    /* kernels: for data without negative values */
-    KFE_HAS_STRINGS = 1u << 8,        /* kernels: on strings */
-    KFE_HAS_NESTING = 1u << 9,        /* methods: first features do not depend on dim, so one fit gives all */
-    KFE_HAS_TWO_CLASSES = 1u << 10,   /* methods: take exactly two classes */
-    KFE_HAS_WEIGHTS = 1u << 11,       /* methods: weigh the kernels themselves */
-    KFE_HAS_PREDICTOR = 1u << 12,     /* methods: predict without a learner */
-    KFE_HAS_DERIVATIVE = 1u << 13,    /* kernels: have a derivative; methods: need kernels that have one */
-    KFE_HAS_SAMPLE_WEIGHTS = 1u << 14 /* methods, learners: take weights of examples */
+    KFE_HAS_SUPERVISION = 1u << 0,  /* needs labels */
+    KFE_HAS_REGRESSION = 1u << 1,   /* takes real targets */
+    KFE_HAS_KERNELS = 1u << 2,      /* works with every kernel (otherwise: linear only) */
+    KFE_HAS_MULTIVIEW = 1u << 3,    /* takes several views or kernels */
+    KFE_HAS_SPARSE = 1u << 4,       /* keeps sparse data sparse */
+    KFE_HAS_SYNTHETIC = 1u << 5,    /* needs the points: no precomputed kernels, no strings */
+    KFE_HAS_INDEFINITE = 1u << 6,   /* kernels: not positive definite for all parameters */
+    KFE_HAS_NONNEGATIVE = 1u << 7,  /* kernels: for data without negative values */
+    KFE_HAS_STRINGS = 1u << 8,      /* kernels: on strings */
+    KFE_HAS_NESTING = 1u << 9,      /* methods: first features do not depend on dim, so one fit gives all */
+    KFE_HAS_TWO_CLASSES = 1u << 10, /* methods: take exactly two classes */
+    KFE_HAS_WEIGHTS = 1u << 11,     /* methods: weigh the kernels themselves */
+    KFE_HAS_PREDICTOR = 1u << 12,   /* methods: predict without a learner */
+    KFE_HAS_DERIVATIVE = 1u << 13,  /* kernels: have a derivative; methods: need kernels that have one */
+    KFE_HAS_SAMPLE_WEIGHTS = 1u << 14, /* methods, learners: take weights of examples */
+    KFE_HAS_PROBABILITIES = 1u << 15   /* methods: give probabilities of classes unless told otherwise */
 };
 
 /* One row of the guide "which method?". c is the number of classes. */

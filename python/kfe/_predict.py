@@ -69,7 +69,11 @@ def _intervals(estimator, X, level):
 def _is_calibrated(estimator) -> bool:
     """Whether the estimator gives probabilities: as its model says or, before the fit, as its parameter says."""
     model = vars(estimator).get("_model")
-    return (estimator.calibration if model is None else model.calibration) != "none"
+    if model is not None:
+        return model.calibration != "none"
+    if estimator.calibration == "auto":
+        return estimator.learner is None and estimator._entry.has(tables.PROBABILITIES)
+    return estimator.calibration != "none"
 
 
 class Classifying(Predicting):
@@ -96,7 +100,8 @@ class Classifying(Predicting):
 
     @available_if(_is_calibrated)
     def predict_proba(self, X):
-        """Probabilities of the classes, for estimators fitted with ``calibration="platt"`` or ``"isotonic"``.
+        """Probabilities of the classes, for estimators fitted with ``calibration="platt"`` or ``"isotonic"``, and by default
+        for methods such as plsda that give them.
 
         The most probable class may differ from ``predict`` where a decision is close.
 

@@ -12,8 +12,8 @@ from typing import Any, Iterator, NamedTuple
 from ._lib import EntryInfo, ParamInfo, lib
 
 SUPERVISION, REGRESSION, KERNELS, MULTIVIEW, SPARSE, SYNTHETIC = (1 << bit for bit in range(6))
-INDEFINITE, NONNEGATIVE, STRINGS, NESTING, TWO_CLASSES, WEIGHTS, PREDICTOR, DERIVATIVE, SAMPLE_WEIGHTS = (
-    1 << bit for bit in range(6, 15))
+INDEFINITE, NONNEGATIVE, STRINGS, NESTING, TWO_CLASSES, WEIGHTS, PREDICTOR, DERIVATIVE, SAMPLE_WEIGHTS, PROBABILITIES = (
+    1 << bit for bit in range(6, 16))
 
 INT, REAL, CHOICE, FLAG, TEXT = range(5)
 
@@ -28,7 +28,7 @@ CLASS_NAMES = {
     "rkopls": "ReducedKOPLS", "kb": "KernelBoosting", "skfe": "SKFE", "hsic": "HSIC", "uhsic": "UHSIC",
     "svm-joint": "SVMJoint", "usvm-joint": "USVMJoint", "hsic-mkl": "HSICMKL", "svm-mkl": "SVMMKL", "slmc": "SLMC",
     "mkl": "MKL", "kcca": "KCCA", "kgcca": "KGCCA", "rfm": "RFM", "gkdr": "GKDR", "lfda": "LFDA",
-    "klfda": "KLFDA", "opls": "OPLS", "kopls2": "KOPLS2", "spls": "SparsePLS", "lmkl": "LMKL", "sldr": "SLDR", "none": "NoExtraction",
+    "klfda": "KLFDA", "opls": "OPLS", "kopls2": "KOPLS2", "spls": "SparsePLS", "plsda": "PLSDA", "splsda": "SparsePLSDA", "lmkl": "LMKL", "sldr": "SLDR", "none": "NoExtraction",
 }
 
 

@@ -139,7 +139,7 @@ kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec, int k
     if (spec->fit.target_scale)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "sums over rows keep the targets as they are; leave out {target-scale}");
-    if (spec->fit.calibration != KFE_CALIBRATION_NONE)
+    if (kfe_i_spec_calibration(spec) != KFE_CALIBRATION_NONE)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "calibration needs rows that the fit did not see; leave out {calibration}");
     if (spec->fit.conformal != KFE_CONFORMAL_NONE)
@@ -165,8 +165,9 @@ int kfe_spec_accumulates(const kfe_spec *spec)
            has_right_landmarks(spec) &&
            !(spec->method->points && kfe_i_spec_scale(spec) == KFE_SCALE_L2_ROWS) &&
            (!learner || (learner->fit_sums && !kfe_i_spec_learns_from_kernel(spec))) &&
-           spec->fit.calibration == KFE_CALIBRATION_NONE && spec->fit.conformal == KFE_CONFORMAL_NONE &&
-           !spec->fit.target_scale && !kfe_i_balances_classes(spec) &&
+           kfe_i_spec_calibration(spec) == KFE_CALIBRATION_NONE &&
+           spec->fit.conformal == KFE_CONFORMAL_NONE && !spec->fit.target_scale &&
+           !kfe_i_balances_classes(spec) &&
            (kfe_i_accumulator_has_kernel(spec) ||
             kfe_i_chain_each(spec->ctx, spec->fit.prepare, refuse_learning, NULL) == KFE_OK);
 }

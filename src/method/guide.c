@@ -7,6 +7,9 @@ static const kfe_guide_row rows[] = {
     {"features of few samples with many columns (genes, spectra), linear and easy to explain", "pls",
      "cr to move between least squares and principal components; blf when outliers matter (loss=lad)",
      KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION},
+    {"classes of spectra or genes, with their probabilities, linear", "plsda",
+     "class-rule=threshold when classes have very different sizes",
+     KFE_HAS_PREDICTOR | KFE_HAS_PROBABILITIES},
     {"the same with a kernel", "kfd",
      "hsic, uhsic when the target is a number or has a kernel of its own; kpls for more features than "
      "classes",

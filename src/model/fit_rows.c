@@ -65,6 +65,18 @@ cleanup:
     return status;
 }
 
+/* Probabilities that nobody asked for are left out where classes have too few examples for them. */
+static kfe_status calibrate(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model *model)
+{
+    kfe_status status = kfe_i_calibrate(ctx, spec, train, model);
+
+    if (status != KFE_EINPUT || spec->fit.calibration != KFE_CALIBRATION_AUTO)
+        return status;
+    kfe_i_log(ctx, KFE_LOG_INFO, "%s: no probabilities, since some class has too few different examples",
+              spec->method->name);
+    return KFE_OK;
+}
+
 kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out)
 {
     kfe_status status = KFE_OK;
@@ -73,6 +85,7 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     kfe_data weighed = {0};   /* with weights of classes, if there are any */
     kfe_data plain;           /* without weights, if all are one */
     const kfe_data *counted;  /* `train` without weights of classes */
+    int calibrates = 0;
 
     *out = NULL;
     if (kfe_i_processes(ctx) > 1)
@@ -95,13 +108,14 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
         KFE_TRY(weigh_classes(ctx, spec, train, &weighed));
         train = &weighed;
     }
-    if (spec->fit.calibration != KFE_CALIBRATION_NONE)
+    calibrates = kfe_i_spec_calibration(spec) != KFE_CALIBRATION_NONE;
+    if (calibrates && spec->fit.calibration != KFE_CALIBRATION_AUTO)
         KFE_TRY(kfe_i_calibration_check(ctx, spec, train));
     if (spec->fit.conformal != KFE_CONFORMAL_NONE)
         KFE_TRY(kfe_i_conformal_check(ctx, spec, train));
     KFE_TRY(kfe_i_fit_model(ctx, spec, train, &model));
-    if (spec->fit.calibration != KFE_CALIBRATION_NONE)
-        KFE_TRY(kfe_i_calibrate(ctx, spec, train, model));
+    if (calibrates)
+        KFE_TRY(calibrate(ctx, spec, train, model));
     if (spec->fit.conformal != KFE_CONFORMAL_NONE)
         KFE_TRY(kfe_i_conformal_fit(ctx, spec, train, counted->target.weights, model));
     for (int64_t s = 0; model->support_index && train->row_numbers && s < model->rows; s++)

@@ -42,9 +42,10 @@ static const kfe_i_param fit_rows[] = {
         "predicts held-out examples better (auto)",
         KFE_ALIAS("metric")),
     KFE_CHOICE(
-        kfe_i_fit_settings, calibration, "calibration", "none", KFE_CALIBRATION_WORDS,
+        kfe_i_fit_settings, calibration, "calibration", "auto", KFE_CALIBRATION_WORDS "|auto",
         "learn probabilities of classes from the decision values of left-out examples, in five further "
-        "fits: by sigmoids (platt) or by rising curves (isotonic)"),
+        "fits: by sigmoids (platt) or by rising curves (isotonic); auto: platt for methods that give "
+        "probabilities, as plsda, and no learner, none for all others"),
     KFE_CHOICE(
         kfe_i_fit_settings, conformal, "conformal", "none", KFE_CONFORMAL_WORDS,
         "keep what predictions with intervals, or with sets of classes, need: predictions for left-out "
@@ -376,6 +377,14 @@ kfe_i_landmark_plan kfe_i_spec_landmarks(const kfe_spec *spec)
 const char *kfe_spec_method(const kfe_spec *spec)
 {
     return spec->method->name;
+}
+
+kfe_i_calibration_kind kfe_i_spec_calibration(const kfe_spec *spec)
+{
+    if (spec->fit.calibration != KFE_CALIBRATION_AUTO)
+        return (kfe_i_calibration_kind)spec->fit.calibration;
+    return spec->method->flags & KFE_HAS_PROBABILITIES && !spec->learner ? KFE_CALIBRATION_PLATT
+                                                                         : KFE_CALIBRATION_NONE;
 }
 
 int kfe_spec_predicts(const kfe_spec *spec)

@@ -18,7 +18,7 @@ typedef struct kfe_i_fit_settings {
     int64_t landmarks;                      /* 0: none */
     int landmark_by;                        /* kfe_i_landmark_rule */
     char distance[KFE_PARAM_TEXT_SIZE];     /* one of KFE_DISTANCE_WORDS, or a file */
-    int calibration;                        /* kfe_i_calibration_kind */
+    int calibration;                        /* kfe_i_calibration_kind, or KFE_CALIBRATION_AUTO */
     int conformal;                          /* kfe_i_conformal_kind */
     int target_scale;                       /* 0: none, 1: standard */
     char class_weight[KFE_PARAM_TEXT_SIZE]; /* data/target/class_weights.h */
@@ -34,6 +34,9 @@ struct kfe_spec {
     const kfe_i_learner *learner; /* NULL: features only */
     void *learner_settings;       /* as learner->params says */
 };
+
+/* The word `auto`, after those of kfe_i_calibration_kind. */
+enum { KFE_CALIBRATION_AUTO = KFE_CALIBRATION_ISOTONIC + 1 };
 
 extern const kfe_i_param_table kfe_i_fit_params;
 
@@ -69,6 +72,8 @@ typedef struct kfe_i_scaling {
     int within;        /* the values before scaling are known to be at most KFE_LARGEST_VALUE */
 } kfe_i_scaling;
 kfe_i_scaling kfe_i_spec_scaling(const kfe_spec *spec);
+/* How probabilities are learned: as the spec says or, with `auto`, as its method does by default. */
+kfe_i_calibration_kind kfe_i_spec_calibration(const kfe_spec *spec);
 /* Where the settings have the parameter `dim`, of a method that has it. */
 int64_t *kfe_i_spec_dim(const kfe_spec *spec);
 /* Whether cross-validation chooses the number of features (choose_dim.h). */

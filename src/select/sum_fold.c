@@ -40,7 +40,7 @@ static kfe_status may_use_sums(kfe_context *ctx, const kfe_spec *spec, const kfe
     kfe_status status = KFE_OK;
 
     *out = 0;
-    if (kfe_i_distance_is_file(spec->fit.distance) || spec->fit.calibration != KFE_CALIBRATION_NONE ||
+    if (kfe_i_distance_is_file(spec->fit.distance) || kfe_i_spec_calibration(spec) != KFE_CALIBRATION_NONE ||
         kfe_i_spec_prepares(spec) || data->target.weights || kfe_i_spec_weighs_classes(spec) ||
         kfe_i_spec_chooses_dim(spec) || kfe_i_spec_scales_target(spec, &data->target))
         return KFE_OK;

@@ -132,7 +132,7 @@ static kfe_status measure_task(kfe_context *worker, void *user, int64_t task)
 
     if (part->failure.reason || !kfe_i_sweep_wants(r, split, kfe_i_sweep_setting(grid, choice)))
         return KFE_OK;
-    if (r->spec->fit.calibration != KFE_CALIBRATION_NONE) {
+    if (kfe_i_spec_calibration(r->spec) != KFE_CALIBRATION_NONE) {
         status = kfe_i_grid_spec(worker, grid, kfe_i_sweep_setting(grid, choice), &whole);
         if (status != KFE_OK)
             return status;

@@ -36,6 +36,7 @@ static const struct {
     {KFE_HAS_PREDICTOR, "predicts"},
     {KFE_HAS_DERIVATIVE, "derivative"},
     {KFE_HAS_SAMPLE_WEIGHTS, "sample weights"},
+    {KFE_HAS_PROBABILITIES, "probabilities"},
 };
 
 static void write_param(kfe_i_json *json, const kfe_param_info *info)

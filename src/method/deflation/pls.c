@@ -28,11 +28,6 @@ static kfe_status fit_gram(kfe_context *ctx, const kfe_i_fit_source *source, con
     return kfe_i_deflation_fit(ctx, source, &setup, &kfe_i_covariance_rule, NULL, out);
 }
 
-static int64_t features_of(const pls_settings *s)
-{
-    return s->dim > 0 ? s->dim : KFE_DEFLATION_AUTO_DIM;
-}
-
 static kfe_status fit_sums(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                            kfe_i_solution *out)
 {
@@ -44,7 +39,7 @@ static kfe_status fit_sums(kfe_context *ctx, const kfe_i_fit_source *source, con
     const kfe_i_pls_sums from = {.sums = source->sums};
 
     if (s->center)
-        KFE_TRY(kfe_i_pls_from_sums(ctx, &from, features_of(s), out, &done));
+        KFE_TRY(kfe_i_pls_from_sums(ctx, &from, s->dim > 0 ? s->dim : KFE_DEFLATION_AUTO_DIM, out, &done));
     if (!done && (source->rows_at_hand || source->sums->spectrum))
         KFE_FAIL(ctx, KFE_EUNSUPPORTED, "pls: the sums have too few digits for so many features");
     if (!done)
@@ -53,17 +48,18 @@ cleanup:
     return status;
 }
 
-static kfe_status fit_rows(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
-                           kfe_i_solution *out)
+kfe_status kfe_i_pls_fit(kfe_context *ctx, const kfe_i_fit_source *source, const char *method, int center,
+                         int64_t dim, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    const pls_settings *s = settings;
+    const kfe_i_deflation_setup setup = {
+        .method = method, .side = KFE_SIDE_PRIMAL, .center = center, .dim = dim};
     int done = 0;
 
-    if (s->center)
-        KFE_TRY(kfe_i_pls_from_rows(ctx, source, features_of(s), out, &done));
+    if (center)
+        KFE_TRY(kfe_i_pls_from_rows(ctx, source, dim > 0 ? dim : KFE_DEFLATION_AUTO_DIM, out, &done));
     if (!done)
-        KFE_TRY(fit_gram(ctx, source, settings, out));
+        KFE_TRY(kfe_i_deflation_fit(ctx, source, &setup, &kfe_i_covariance_rule, NULL, out));
 cleanup:
     return status;
 }
@@ -71,7 +67,10 @@ cleanup:
 static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
-    return source->sums ? fit_sums(ctx, source, settings, out) : fit_rows(ctx, source, settings, out);
+    const pls_settings *s = settings;
+
+    return source->sums ? fit_sums(ctx, source, settings, out)
+                        : kfe_i_pls_fit(ctx, source, "pls", s->center, s->dim, out);
 }
 
 static kfe_i_use uses(const void *settings, kfe_i_offer offer, const char **why)

@@ -18,5 +18,8 @@ kfe_status kfe_i_pls_from_sums(kfe_context *ctx, const kfe_i_pls_sums *from, int
 /* The same from the rows of a source, if that is predicted to be faster than passes over them. */
 kfe_status kfe_i_pls_from_rows(kfe_context *ctx, const kfe_i_fit_source *source, int64_t dim,
                                kfe_i_solution *out, int *done);
+/* The fit of pls on the rows of a source, for methods that add a predictor. `method` begins messages; dim 0: 10. */
+kfe_status kfe_i_pls_fit(kfe_context *ctx, const kfe_i_fit_source *source, const char *method, int center,
+                         int64_t dim, kfe_i_solution *out);
 
 #endif

@@ -221,3 +221,14 @@ test_that("the choice of dim is a figure", {
   expect_identical(plot(model, type = "dim-choice"), model)
   expect_error(plot(kfe(mpg ~ ., mtcars, method = "pls", dim = 2), type = "dim-choice"), "chosen by cross-validation")
 })
+
+test_that("plsda is least squares on dummies, with probabilities by default", {
+  frame <- iris[1:4]
+  model <- kfe(Species ~ ., iris, method = "plsda", dim = 4, scale = "none")
+  dummies <- outer(iris$Species, levels(iris$Species), "==") + 0
+  fitted <- fitted(lm(dummies ~ ., frame))
+  expect_equal(unname(predict(model, frame, type = "scores")), unname(fitted - 0.5), tolerance = 1e-8)
+  expect_identical(as.character(predict(model, frame)), levels(iris$Species)[max.col(fitted)])
+  shares <- predict(model, frame, type = "prob")
+  expect_equal(unname(rowSums(shares)), rep(1, 150))
+})
