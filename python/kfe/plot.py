@@ -20,23 +20,14 @@ from ._drawing import axes_for, draw_panel
 from ._lib import shown
 from ._page import Source
 
-<<<<<<< HEAD
 __all__ = ["Display", "ScoresDisplay", "ScreeDisplay", "PathDisplay", "DimChoiceDisplay", "RocDisplay", "PrecisionRecallDisplay",
-           "ConfusionDisplay", "GateDisplay", "CvCurveDisplay", "CvSurfaceDisplay", "ComparisonDisplay",
-           "LoadingsDisplay", "LoadingWeightsDisplay", "RotationsDisplay", "CoefficientsDisplay", "VipDisplay", "ImportanceDisplay",
-           "ResidualsDisplay", "CalibrationDisplay", "GateRegionsDisplay", "PredictedDisplay", "scores", "scree", "path", "dim_choice", "roc", "precision_recall", "confusion", "calibration", "gate",
-           "gate_regions", "cv_curve", "cv_surface", "comparison", "loadings", "loading_weights",
-           "rotations", "coefficients", "vip", "importance", "predicted", "residuals"]
-=======
-__all__ = ["Display", "ScoresDisplay", "ScreeDisplay", "PathDisplay", "RocDisplay", "PrecisionRecallDisplay",
            "ConfusionDisplay", "GateDisplay", "CvCurveDisplay", "CvSurfaceDisplay", "ComparisonDisplay", "ViewsDisplay",
            "LoadingsDisplay", "LoadingWeightsDisplay", "RotationsDisplay", "CoefficientsDisplay", "VipDisplay",
            "SelectivityRatioDisplay", "SmcDisplay", "ImportanceDisplay", "OutliersDisplay", "ContributionsDisplay",
-           "ResidualsDisplay", "CalibrationDisplay", "GateRegionsDisplay", "PredictedDisplay", "scores", "scree", "path", "roc",
-           "precision_recall", "confusion", "calibration", "gate", "gate_regions", "views", "cv_curve", "cv_surface", "comparison",
+           "ResidualsDisplay", "CalibrationDisplay", "GateRegionsDisplay", "PredictedDisplay", "scores", "scree", "path",
+           "dim_choice", "roc", "precision_recall", "confusion", "calibration", "gate", "gate_regions", "views", "cv_curve", "cv_surface", "comparison",
            "loadings", "loading_weights", "rotations", "coefficients", "vip", "selectivity_ratio", "smc", "importance", "outliers",
            "contributions", "predicted", "residuals"]
->>>>>>> b3c45ad9 (Draw columns named by positions over an axis)
 
 # ---- displays ----
 
