@@ -73,10 +73,11 @@ kfe_status kfe_i_explain_jackknife(kfe_i_explaining *job);
  * kfe_i_explain_gradient. */
 kfe_status kfe_i_gradient_sizes(kfe_i_explaining *job, double *sizes);
 
-/* The numbers of at most settings.rows examples with a weight above zero, drawn at random, in increasing order; the caller frees them. */
-kfe_status kfe_i_sample_rows(const kfe_i_explaining *job, int64_t **rows, int64_t *count);
-/* A copy of these examples; `dense`: sparse views are made dense. The caller frees it. */
+/* A copy of at most settings.rows examples with a weight above zero, drawn by their content and weight, with the weights that they
+ * stand for; `dense`: sparse views are made dense. The caller frees it. */
 kfe_status kfe_i_sample_data(const kfe_i_explaining *job, int dense, kfe_data **out);
+/* A dense copy of all examples in their order. The caller frees it. */
+kfe_status kfe_i_every_example(const kfe_i_explaining *job, kfe_data **out);
 /* Makes the gaps of a sample NaNs where the model fills them, so that they move with the values. */
 kfe_status kfe_i_sample_open_gaps(const kfe_i_explaining *job, kfe_data *sample);
 

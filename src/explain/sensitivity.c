@@ -220,13 +220,8 @@ static kfe_status explain_examples(kfe_i_explaining *job)
     kfe_status status = KFE_OK;
     sensing s = {.job = job};
     kfe_data *all = NULL;
-    kfe_data plain = *job->data; /* without weights: every example has its row */
-    kfe_i_explaining every = *job;
 
-    plain.target.weights = NULL;
-    every.data = &plain;
-    every.settings.rows = kfe_data_rows(job->data);
-    KFE_TRY(kfe_i_sample_data(&every, 1, &all));
+    KFE_TRY(kfe_i_every_example(job, &all));
     KFE_TRY(begin(&s, all));
     if (s.of_outputs) {
         KFE_ALLOC(job->ctx, s.outputs, s.rows * job->model->predictor.outputs);

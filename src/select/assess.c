@@ -8,6 +8,7 @@
 
 #include "core/memory.h"
 #include "core/text.h"
+#include "data/rows/distinct.h"
 #include "data/target/classes.h"
 #include "model/identity.h"
 #include "model/prepare.h"
@@ -224,6 +225,22 @@ cleanup:
     return status;
 }
 
+/* Folds of the training rows of an outer split, which go by the content of these rows: their order changes no choice. */
+static kfe_status inner_folds(kfe_context *ctx, const kfe_data *data, const kfe_i_split *outer,
+                              const kfe_i_protocol *protocol, uint64_t purpose, kfe_i_splits *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_split_rows training = kfe_i_split_some(data, outer->train, outer->train_count);
+    kfe_i_row_key *keys = NULL;
+
+    KFE_TRY(kfe_i_data_some_row_keys(ctx, data, outer->train, outer->train_count, &keys));
+    training.keys = keys;
+    KFE_TRY(kfe_i_splits_make(ctx, protocol, &training, purpose, out));
+cleanup:
+    kfe_i_free(ctx, keys);
+    return status;
+}
+
 /* Inner folds of the first `count` outer training parts, in one list, so that they share what they can. */
 static kfe_status make_inner(kfe_i_assessment *a, const kfe_i_assess_settings *settings, const kfe_data *data,
                              int64_t count, kfe_i_splits *inner, int64_t **owner_of)
@@ -239,11 +256,8 @@ static kfe_status make_inner(kfe_i_assessment *a, const kfe_i_assess_settings *s
     inner->ctx = a->ctx;
     for (int64_t o = 0; o < count; o++) {
         const kfe_i_split *outer = &a->splits.items[o];
-        const kfe_i_split_rows training = kfe_i_split_some(data, outer->train, outer->train_count);
-        if (outer->validation)
-            KFE_TRY(validation_split(a->ctx, outer, &part));
-        else
-            KFE_TRY(kfe_i_splits_make(a->ctx, &protocol, &training, 1 + (uint64_t)o, &part));
+        KFE_TRY(outer->validation ? validation_split(a->ctx, outer, &part)
+                                  : inner_folds(a->ctx, data, outer, &protocol, 1 + (uint64_t)o, &part));
         KFE_GROW(a->ctx, inner->items, inner->capacity, inner->count + part.count);
         KFE_GROW(a->ctx, *owner_of, owner_capacity, inner->count + part.count);
         for (int64_t i = 0; i < part.count; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Splits that keep groups of rows together: the rows of a group are all in the training part or all in the test part.
- * Called by kfe_i_splits_make.
+ * Called by kfe_i_splits_make. The random order of the groups is that of their numbers or, of rows with keys, of what they contain.
  *
  * Folds: groups are dealt from the largest to the smallest, equal sizes in random order, each to the fold where it
  * raises Σ_c (share of class c in the fold)² least. That balances the sizes of the folds and, if stratified, each class.
@@ -14,11 +14,13 @@
 #include "core/memory.h"
 #include "core/rng.h"
 #include "core/sort.h"
+#include "data/rows/distinct.h"
 #include "select/splits.h"
 
 typedef struct grouping {
     kfe_context *ctx;
     const kfe_i_protocol *protocol;
+    const kfe_i_split_rows *from;
     int64_t count, *rows;      /* row numbers, increasing */
     int64_t groups, *group_of; /* group of each position */
     int64_t *names;            /* the user's number of each group, increasing */
@@ -46,8 +48,9 @@ static void count_members(grouping *g, const kfe_i_target *target)
 {
     for (int64_t i = 0; i < g->count; i++) {
         int64_t c = g->classes > 1 ? target->codes[g->rows[i]] : 0;
-        g->members[g->group_of[i] * g->classes + c]++;
-        g->totals[c]++;
+        double weight = g->from->keys && target ? kfe_i_weight_of(target, g->rows[i]) : 1;
+        g->members[g->group_of[i] * g->classes + c] += weight;
+        g->totals[c] += weight;
     }
 }
 
@@ -58,6 +61,7 @@ static kfe_status begin(grouping *g, const kfe_i_split_rows *from)
     int by_class =
         g->protocol->stratified && target && target->task == KFE_TASK_CLASSES && target->class_count > 1;
 
+    g->from = from;
     g->count = from->subset ? from->subset_count : from->rows;
     g->classes = by_class ? target->class_count : 1;
     KFE_ALLOC(g->ctx, g->rows, g->count);
@@ -98,11 +102,43 @@ static double size_of(const grouping *g, int64_t group)
     return size;
 }
 
-static void shuffle(grouping *g, kfe_i_rng *rng)
+/* Orders the groups by the smallest number that their rows have in a random order that the keys decide. */
+static kfe_status shuffle_by_content(grouping *g, uint64_t purpose, int64_t repeat)
 {
+    kfe_status status = KFE_OK;
+    kfe_i_distinct distinct = {0};
+    kfe_i_sorted *items = NULL;
+
+    KFE_ALLOC(g->ctx, items, g->groups);
+    KFE_TRY(kfe_i_distinct_make(g->ctx, g->from->rows, g->from->keys, kfe_i_split_stream(purpose, repeat),
+                                &distinct));
+    for (int64_t i = 0; i < g->groups; i++)
+        items[i] = (kfe_i_sorted){.value = -(double)distinct.count, .index = i};
+    for (int64_t i = 0; i < g->count; i++) {
+        double value = -(double)distinct.of[g->rows[i]];
+        kfe_i_sorted *item = &items[g->group_of[i]];
+        item->value = value > item->value ? value : item->value;
+    }
+    kfe_i_sort_falling(items, g->groups);
+    for (int64_t i = 0; i < g->groups; i++)
+        g->order[i] = items[i].index;
+cleanup:
+    kfe_i_free(g->ctx, items);
+    kfe_i_distinct_free(&distinct);
+    return status;
+}
+
+static kfe_status shuffle(grouping *g, uint64_t purpose, int64_t repeat)
+{
+    kfe_i_rng rng;
+
+    if (g->from->keys)
+        return shuffle_by_content(g, purpose, repeat);
+    kfe_i_split_rng(g->ctx, purpose, repeat, &rng);
     for (int64_t i = 0; i < g->groups; i++)
         g->order[i] = i;
-    kfe_i_rng_shuffle(rng, g->order, g->groups);
+    kfe_i_rng_shuffle(&rng, g->order, g->groups);
+    return KFE_OK;
 }
 
 /* Insertion sort keeps the random order of groups of one size. */
@@ -159,12 +195,10 @@ static kfe_status make_folds(grouping *g, uint64_t purpose, int64_t folds, kfe_i
 {
     kfe_status status = KFE_OK;
     double *counts = NULL;
-    kfe_i_rng rng;
 
     KFE_ALLOC(g->ctx, counts, folds * g->classes);
     for (int64_t repeat = 0; repeat < g->protocol->repeats; repeat++) {
-        kfe_i_split_rng(g->ctx, purpose, repeat, &rng);
-        shuffle(g, &rng);
+        KFE_TRY(shuffle(g, purpose, repeat));
         largest_first(g);
         deal(g, folds, counts);
         for (int64_t fold = 0; fold < folds; fold++)
@@ -180,12 +214,10 @@ static kfe_status make_random(grouping *g, uint64_t purpose, kfe_i_splits *out)
     kfe_status status = KFE_OK;
     double size = g->protocol->train_size;
     double wanted = size < 1 ? size * (double)g->count : size;
-    kfe_i_rng rng;
 
     for (int64_t repeat = 0; repeat < g->protocol->repeats; repeat++) {
         double taken = 0;
-        kfe_i_split_rng(g->ctx, purpose, repeat, &rng);
-        shuffle(g, &rng);
+        KFE_TRY(shuffle(g, purpose, repeat));
         for (int64_t i = 0; i < g->groups; i++) { /* one group at least on each side */
             int trains = i == 0 || (i + 1 < g->groups && taken + size_of(g, g->order[i]) / 2 <= wanted);
             g->part[g->order[i]] = !trains;

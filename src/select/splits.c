@@ -123,13 +123,18 @@ static int64_t members(const division *all, int64_t group)
 
 /* Purposes and repeats are small numbers. Mixing them with odd constants keeps their streams apart from each
  * other and from those of other uses. */
-void kfe_i_split_rng(const kfe_context *ctx, uint64_t purpose, int64_t repeat, kfe_i_rng *rng)
+uint64_t kfe_i_split_stream(uint64_t purpose, int64_t repeat)
 {
     uint64_t stream = KFE_STREAM_SPLITS;
 
     stream = (stream ^ (purpose + 1)) * 0x9e3779b97f4a7c15u + KFE_STREAM_SPLITS;
     stream = (stream ^ (stream >> 29) ^ ((uint64_t)repeat + 1)) * 0xbf58476d1ce4e5b9u;
-    kfe_i_rng_init(rng, ctx->seed, stream ^ (stream >> 32));
+    return stream ^ (stream >> 32);
+}
+
+void kfe_i_split_rng(const kfe_context *ctx, uint64_t purpose, int64_t repeat, kfe_i_rng *rng)
+{
+    kfe_i_rng_init(rng, ctx->seed, kfe_i_split_stream(purpose, repeat));
 }
 
 static void begin_repeat(const division *all, int64_t repeat, kfe_i_rng *rng)
@@ -230,25 +235,29 @@ static kfe_status check_size(const division *all, double splits)
 
 /* ---- folds ---- */
 
-static void warn_of_small_classes(const division *all, const kfe_i_target *target)
+/* start: classes + 1, where the rows of each class begin. */
+void kfe_i_warn_of_small_classes(kfe_context *ctx, const kfe_i_target *target, int64_t folds,
+                                 const int64_t *start)
 {
     int64_t small = 0;
     int64_t smallest = -1;
+    int64_t fewest = folds;
 
-    for (int64_t g = 0; all->groups > 1 && g < all->groups; g++)
-        if (members(all, g) > 0 && members(all, g) < all->protocol->folds) {
-            small++;
-            if (smallest < 0 || members(all, g) < members(all, smallest))
-                smallest = g;
+    for (int64_t g = 0; g < target->class_count; g++) {
+        int64_t members = start[g + 1] - start[g];
+        small += members > 0 && members < folds;
+        if (members > 0 && members < fewest) {
+            smallest = g;
+            fewest = members;
         }
+    }
     if (small == 0)
         return;
-    kfe_i_log(all->ctx, KFE_LOG_WARNING,
+    kfe_i_log(ctx, KFE_LOG_WARNING,
               "class '%s' has %lld row%s, fewer than the %lld folds%s: some folds have none of them; %s",
-              target->names[smallest], (long long)members(all, smallest),
-              members(all, smallest) == 1 ? "" : "s", (long long)all->protocol->folds,
+              target->names[smallest], (long long)fewest, fewest == 1 ? "" : "s", (long long)folds,
               small > 1 ? ", and so have others" : "",
-              members(all, smallest) == 1 ? "leave the class out, or add rows of it" : "use fewer folds");
+              fewest == 1 ? "leave the class out, or add rows of it" : "use fewer folds");
 }
 
 static kfe_status make_folds(division *all, const kfe_i_target *target, kfe_i_splits *out)
@@ -262,7 +271,8 @@ static kfe_status make_folds(division *all, const kfe_i_target *target, kfe_i_sp
         KFE_FAIL(all->ctx, KFE_EINPUT, "%lld rows cannot be divided into %lld folds; use fewer folds",
                  (long long)all->count, (long long)folds);
     KFE_TRY(check_size(all, (double)folds * (double)all->protocol->repeats));
-    warn_of_small_classes(all, target);
+    if (all->groups > 1)
+        kfe_i_warn_of_small_classes(all->ctx, target, folds, all->start);
     for (int64_t repeat = 0; repeat < all->protocol->repeats; repeat++) {
         kfe_i_rng rng;
         begin_repeat(all, repeat, &rng);
@@ -643,6 +653,8 @@ static kfe_status divide(kfe_context *ctx, const kfe_i_protocol *protocol, const
         KFE_TRY(make_held_out(ctx, protocol, &from, purpose, out));
     } else if (from.groups) {
         KFE_TRY(kfe_i_group_splits_make(ctx, protocol, &from, purpose, out));
+    } else if (from.keys && protocol->kind == KFE_SPLIT_FOLDS) {
+        KFE_TRY(kfe_i_content_splits_make(ctx, protocol, &from, purpose, out));
     } else {
         KFE_TRY(begin_division(&all, &from));
         KFE_TRY(protocol->kind == KFE_SPLIT_FOLDS ? make_folds(&all, from.target, out)

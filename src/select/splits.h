@@ -52,6 +52,8 @@ typedef struct kfe_i_split_rows {
     const kfe_i_given_split *given; /* splits of the user, for all rows; NULL: none */
     int64_t given_count;
     const int64_t *row_numbers; /* of the data, for rows that a file of splits names; NULL: all are there */
+    const kfe_i_row_key
+        *keys;    /* of the rows: folds go by their content (content_splits.c); NULL: by their places */
     int or_fewer; /* with fewer rows or groups than folds, make as many folds as these instead of failing */
 } kfe_i_split_rows;
 
@@ -63,7 +65,8 @@ kfe_i_split_rows kfe_i_split_some(const kfe_data *data, const int64_t *rows, int
 /* How many of these rows are divided: those with a weight above zero. */
 int64_t kfe_i_split_count(const kfe_i_split_rows *from);
 
-/* The random stream of a repeat. */
+/* The number of the random stream of a repeat, and the stream. */
+uint64_t kfe_i_split_stream(uint64_t purpose, int64_t repeat);
 void kfe_i_split_rng(const kfe_context *ctx, uint64_t purpose, int64_t repeat, kfe_i_rng *rng);
 
 /* Makes all splits of the protocol. `purpose` separates random streams: the same seed, protocol and purpose give
@@ -87,5 +90,12 @@ kfe_status kfe_i_splits_add_part(kfe_i_splits *splits, const kfe_i_parts *parts,
 /* The same for rows with groups (group_splits.c); kfe_i_splits_make calls it. */
 kfe_status kfe_i_group_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol,
                                    const kfe_i_split_rows *from, uint64_t purpose, kfe_i_splits *out);
+
+/* Warns of classes with fewer rows than folds; those of class g are start[g] … start[g + 1] − 1. */
+void kfe_i_warn_of_small_classes(kfe_context *ctx, const kfe_i_target *target, int64_t folds,
+                                 const int64_t *start);
+/* Folds by the content of rows that have no groups (content_splits.c); kfe_i_splits_make calls it. */
+kfe_status kfe_i_content_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol,
+                                     const kfe_i_split_rows *from, uint64_t purpose, kfe_i_splits *out);
 
 #endif

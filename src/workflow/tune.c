@@ -132,17 +132,10 @@ static kfe_status make_outer(kfe_i_tune *tune, const tune_settings *settings)
 {
     kfe_status status = KFE_OK;
     const kfe_i_split_rows all = kfe_i_split_all(tune->data);
-    kfe_i_protocol protocol = {
-        .kind = KFE_SPLIT_FOLDS, .folds = settings->folds, .repeats = 1, .stratified = 1};
 
     tune->held_out = settings->assess == ASSESS_HELD_OUT ||
                      (settings->assess == ASSESS_AUTO && kfe_i_split_count(&all) > FOLDS_UP_TO);
-    if (tune->held_out) {
-        protocol.kind = KFE_SPLIT_RANDOM;
-        protocol.train_size = 1 - 1 / (double)settings->folds;
-    }
-    KFE_TRY(kfe_i_splits_make(tune->ctx, &protocol, &all, 0, &tune->outer));
-    tune->searchers = tune->held_out ? 1 : 1 + tune->outer.count;
+    KFE_TRY(kfe_i_tune_outer(tune, settings->folds));
     KFE_ALLOC_ZERO(tune->ctx, tune->winners, tune->searchers);
     KFE_ALLOC_ZERO(tune->ctx, tune->fold_begin, tune->searchers + 1);
     const kfe_i_target *target = &tune->data->target;
@@ -188,6 +181,9 @@ static void tune_free(kfe_i_tune *tune)
     kfe_i_held_out_free(&tune->held_out_truth);
     kfe_i_held_out_free(&tune->truth);
     kfe_i_splits_free(&tune->outer);
+    for (int64_t o = 0; tune->keys && o < tune->searchers; o++)
+        kfe_i_free(tune->ctx, tune->keys[o]);
+    kfe_i_free(tune->ctx, tune->keys);
 }
 
 /* ---- the honest error ---- */

@@ -3,6 +3,7 @@
  * Search methods, kernels and settings for a data set: the parts of kfe_tune.
  *
  *   tune_candidates.c   what is tried: one table, one row per candidate
+ *   tune_rows.c         which rows are measured and fitted on
  *   tune_search.c       successive halving over the inner folds
  *   tune_result.c       the ranked table
  *   tune.c              options, the honest error, the public call
@@ -15,6 +16,7 @@
 #define KFE_WORKFLOW_TUNE_H
 
 #include "data/data.h"
+#include "data/rows/distinct.h"
 #include "result/result.h"
 #include "select/assess.h"
 #include "select/sweep.h"
@@ -78,11 +80,13 @@ typedef struct kfe_i_tune {
     const kfe_data *data;
     const kfe_i_metric *metrics[KFE_MOST_METRICS];
     int64_t metric_count, positive;
+    int64_t different; /* different rows with a weight */
     kfe_i_splits outer;
     kfe_i_extent extent; /* of the outer splits */
     int given_kernel;    /* the data is a kernel matrix */
     int held_out;        /* the outer part is one that is held out; else folds */
     int64_t searchers;
+    kfe_i_row_key **keys; /* of each searcher: of its rows, made from them alone */
     /* searchers + 1: where the inner folds of each searcher begin among all inner folds; each has at most KFE_TUNE_FOLDS. */
     int64_t *fold_begin;
     int64_t *owner_of;    /* inner folds: their searchers */
@@ -122,8 +126,13 @@ static inline int64_t kfe_i_tune_folds(const kfe_i_tune *tune, int64_t searcher)
 {
     return tune->fold_begin[searcher + 1] - tune->fold_begin[searcher];
 }
-/* The rows of a searcher; NULL items: all rows. */
+/* Makes the outer splits, folds or the first of them if one part is held out, and the searchers. */
+kfe_status kfe_i_tune_outer(kfe_i_tune *tune, int64_t folds);
+/* The rows of a searcher; NULL subset: all rows. */
 kfe_i_split_rows kfe_i_tune_rows(const kfe_i_tune *tune, int64_t searcher);
+/* Inner folds of all searchers, fold f of searcher o at fold_begin[o] + f, with the training rows of a rung. A searcher
+ * with few rows or groups has as many folds as these. */
+kfe_status kfe_i_tune_inner(kfe_i_tune *tune, int rung, kfe_i_splits *out);
 
 kfe_status kfe_i_tuning_result(const kfe_i_tune *tune, kfe_result **out);
 

@@ -252,9 +252,7 @@ static unsigned kind_of_view(const kfe_i_tune *tune, int view)
 
 static int is_wide(const kfe_i_tune *tune)
 {
-    const kfe_i_split_rows all = kfe_i_split_all(tune->data);
-
-    return kfe_data_cols(tune->data, 0) > kfe_i_split_count(&all);
+    return kfe_data_cols(tune->data, 0) > tune->different;
 }
 
 /* Whether the method, and the learner if there is one, take weights of examples. */

@@ -37,7 +37,7 @@ static const double *fold_values(const kfe_i_tune *tune, int64_t entry, int64_t 
     return tune->entries[entry].values + setting * tune->searchers * KFE_TUNE_FOLDS;
 }
 
-/* Over the inner folds of all rows that are searched; their sizes differ by one row at most. */
+/* Over the inner folds of all rows that are searched, which have about the same size. */
 static kfe_i_estimate fold_estimate(const kfe_i_tune *tune, int64_t entry, int64_t setting)
 {
     const kfe_i_split_rows searched = kfe_i_tune_rows(tune, 0);

@@ -6,7 +6,7 @@
  * Inner folds are used in rungs: fold 1; folds 2 and 3; folds 4 and 5. After a rung, each searcher keeps a quarter of its
  * settings by their mean so far; a candidate that ties with the last of them keeps its best one. The first rung trains on
  * half of the rows of its part; settings that reach the last rung are measured on fold 1 again, with all rows, so that
- * means compare. Large data: the training parts of a rung have at most 1,000, 2,000 and 4,000 rows. At last, grids whose best
+ * means compare. Which rows these are says tune_rows.c. At last, grids whose best
  * value lies at an edge are widened; a quarter of the added settings goes on after fold 1.
  *
  * The budget is checked between sweeps and, through the cancel callback, within them. A sweep that runs out of time is
@@ -17,123 +17,19 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/rng.h"
 #include "core/search.h"
 #include "core/sort.h"
 #include "system/system.h"
 #include "workflow/tune.h"
 
-enum { KEEP_ONE_IN = 4, KEEP_AT_LEAST = 6, MOST_WIDENINGS = 3, WIDEN_BY = 2, MOST_TEST_ROWS = 2000 };
+enum { KEEP_ONE_IN = 4, KEEP_AT_LEAST = 6, MOST_WIDENINGS = 3, WIDEN_BY = 2 };
 
 static const int rung_end[KFE_TUNE_RUNGS + 1] = {0, 1, 3, KFE_TUNE_FOLDS};
-static const int64_t rung_rows[KFE_TUNE_RUNGS] = {1000, 2000, 4000};
-/* The first rung does not train on fewer rows than this, unless there are fewer. */
-enum { FEW_ROWS = 100 };
 /* Shares of the time after which a rung ends. */
 static const double rung_share[KFE_TUNE_RUNGS] = {0.55, 0.75, 0.85};
 #define WIDENING_SHARE 0.9
 
-kfe_i_split_rows kfe_i_tune_rows(const kfe_i_tune *tune, int64_t searcher)
-{
-    int64_t split = tune->held_out ? searcher : searcher - 1;
-    kfe_i_split_rows all = kfe_i_split_all(tune->data);
-
-    if (split >= 0 && split < tune->outer.count)
-        return kfe_i_split_some(tune->data, tune->outer.items[split].train,
-                                tune->outer.items[split].train_count);
-    all.given_count = 0; /* given splits are outer ones */
-    return all;
-}
-
 /* ---- inner folds ---- */
-
-/* Keeps `most` rows at random. */
-static void cap_rows(kfe_i_rng *rng, int64_t *rows, int64_t *count, int64_t most)
-{
-    if (*count <= most)
-        return;
-    kfe_i_rng_draw(rng, rows, *count, most);
-    *count = most;
-    kfe_i_sort_rows(rows, most);
-}
-
-/* The same for a training part: each class keeps its share, and at least two rows if it has them, so that no fit lacks a
- * class. `left` has room for a number per class. */
-static void cap_training(const kfe_i_target *target, kfe_i_rng *rng, int64_t *rows, int64_t *count,
-                         int64_t most, int64_t *left)
-{
-    int64_t kept = 0;
-
-    if (target->task != KFE_TASK_CLASSES || *count <= most) {
-        cap_rows(rng, rows, count, most);
-        return;
-    }
-    memset(left, 0, (size_t)target->class_count * sizeof *left);
-    for (int64_t i = 0; i < *count; i++)
-        left[target->codes[rows[i]]]++;
-    for (int32_t g = 0; g < target->class_count; g++) {
-        int64_t share = (left[g] * most + *count / 2) / *count;
-        int64_t least = left[g] < 2 ? left[g] : 2;
-        left[g] = share < least ? least : share;
-    }
-    kfe_i_rng_draw(rng, rows, *count, *count);
-    for (int64_t i = 0; i < *count; i++)
-        if (left[target->codes[rows[i]]]-- > 0)
-            rows[kept++] = rows[i];
-    *count = kept;
-    kfe_i_sort_rows(rows, kept);
-}
-
-static void move_splits(kfe_i_splits *from, kfe_i_splits *to)
-{
-    for (int64_t i = 0; i < from->count; i++)
-        to->items[to->count++] = from->items[i];
-    from->count = 0;
-    kfe_i_splits_free(from);
-}
-
-/* How many of the training rows of a split a rung uses. */
-static int64_t most_rows(int rung, int64_t rows)
-{
-    int64_t half = rows / 2 < FEW_ROWS ? FEW_ROWS : rows / 2;
-
-    return rung == 0 && half < rung_rows[0] ? half : rung_rows[rung];
-}
-
-/* Inner folds of all searchers, fold f of searcher o at fold_begin[o] + f, with the training rows of a rung. A searcher
- * with few rows or groups has as many folds as these. */
-static kfe_status make_inner(kfe_i_tune *tune, int rung, kfe_i_splits *out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_protocol protocol = {
-        .kind = KFE_SPLIT_FOLDS, .folds = KFE_TUNE_FOLDS, .repeats = 1, .stratified = 1};
-    kfe_i_splits part = {0};
-    int64_t *left = NULL;
-    kfe_i_rng rng;
-    kfe_i_rng test_rng; /* of its own, so that the test parts are the same in every rung */
-
-    kfe_i_rng_init(&rng, tune->ctx->seed, KFE_STREAM_SPLITS + 77);
-    kfe_i_rng_init(&test_rng, tune->ctx->seed, KFE_STREAM_SPLITS + 78);
-    *out = (kfe_i_splits){.ctx = tune->ctx};
-    KFE_GROW(tune->ctx, out->items, out->capacity, tune->searchers * KFE_TUNE_FOLDS);
-    KFE_ALLOC(tune->ctx, left, tune->data->target.class_count + 1);
-    for (int64_t o = 0; o < tune->searchers; o++) {
-        kfe_i_split_rows rows = kfe_i_tune_rows(tune, o);
-        rows.or_fewer = 1;
-        KFE_TRY(kfe_i_splits_make(tune->ctx, &protocol, &rows, 1000 + (uint64_t)o, &part));
-        move_splits(&part, out);
-        tune->fold_begin[o + 1] = out->count;
-    }
-    for (int64_t i = 0; i < out->count; i++) {
-        cap_training(&tune->data->target, &rng, out->items[i].train, &out->items[i].train_count,
-                     most_rows(rung, out->items[i].train_count), left);
-        cap_rows(&test_rng, out->items[i].test, &out->items[i].test_count, MOST_TEST_ROWS);
-    }
-cleanup:
-    kfe_i_splits_free(&part);
-    kfe_i_free(tune->ctx, left);
-    return status;
-}
 
 /* What the pooled errors of all rungs need of the inner folds. */
 static kfe_status keep_truth(kfe_i_tune *tune, const kfe_i_splits *inner)
@@ -578,7 +474,7 @@ static kfe_status run_rung(kfe_i_tune *tune, int rung)
     kfe_status status = KFE_OK;
     kfe_i_splits inner = {0};
 
-    KFE_TRY(make_inner(tune, rung, &inner));
+    KFE_TRY(kfe_i_tune_inner(tune, rung, &inner));
     if (rung == 0)
         KFE_TRY(keep_truth(tune, &inner));
     KFE_TRY(sweep_entries(tune, 0, &inner, rung_end[rung], rung_end[rung + 1], rung_share[rung]));
@@ -596,7 +492,7 @@ static kfe_status run_widening(kfe_i_tune *tune)
     kfe_status status = KFE_OK;
     kfe_i_splits inner = {0};
 
-    KFE_TRY(make_inner(tune, KFE_TUNE_RUNGS - 1, &inner));
+    KFE_TRY(kfe_i_tune_inner(tune, KFE_TUNE_RUNGS - 1, &inner));
     for (int i = 0; i < MOST_WIDENINGS && !tune->out_of_time && tune->trials == 0; i++) {
         int64_t before = tune->entry_count;
         KFE_TRY(widen_edges(tune));

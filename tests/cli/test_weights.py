@@ -231,3 +231,23 @@ def test_a_text_column_of_rows_of_weight_zero_only_is_refused(kfe):
     kfe.write("t.csv", "a,color,n,kind\n1,,1,u\n2,red,0,u\n3,,1,v\n4,,1,v\n")
     kfe.refused("fit", "-m", "none", "--learner", "ls", "--encode", "color", "--missing", "mean", "--weight", "n", "t.csv", "-o", "m.kfe",
                 says=["has no value in any row of weight above 0"])
+
+
+@pytest.mark.parametrize("part", ["gradient", "permutation"])
+def test_samples_of_explain_go_by_content_and_weight(kfe, part):
+    """Of 90 different rows 40 are drawn: the same ones in another order of the rows, and for weights instead of repeated rows."""
+    draw = numpy.random.default_rng(8)
+    x = draw.normal(size=(90, 3)).round(4)
+    weights = numpy.arange(90) % 4
+    table = numpy.column_stack([x, weights, x[:, 0] + x[:, 1] ** 2 > 0.5])
+    lines = [",".join([*map(str, row[:3]), str(int(row[3])), "uv"[int(row[4])]]) for row in table]
+    header = "a,b,c,n,kind\n"
+    kfe.write("t.csv", header + "\n".join(lines) + "\n")
+    kfe.write("moved.csv", header + "\n".join(lines[i * 7 % 90] for i in range(90)) + "\n")
+    kfe.write("repeated.csv", header + "\n".join(lines[i * 7 % 90] for copy in range(3) for i in range(90) if weights[i * 7 % 90] > copy) + "\n")
+    kfe.ok("fit", "-q", "-m", "kfd", "-k", "rbf", "--learner", "ls", "--drop", "n", "t.csv", "-o", "m.kfe")
+    sampled = [explained(kfe, part, "--rows", "40", *flags, "m.kfe", file)
+               for flags, file in (([], "t.csv"), ([], "moved.csv"), (["--weight", "n"], "t.csv"), ([], "repeated.csv"))]
+    for one, other in (0, 1), (2, 3):
+        assert sampled[one] == {key: pytest.approx(value, rel=1e-9, abs=1e-12) for key, value in sampled[other].items()}
+    assert sampled[0] != sampled[2]

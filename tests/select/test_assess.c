@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/memory.h"
+#include "data/rows/distinct.h"
 #include "select/assess.h"
 #include "support/points.h"
 #include "support/result.h"
@@ -190,16 +192,20 @@ enum { ROWS = 45, COLS = 4 };
 static kfe_i_splits inner_folds(kfe_context *ctx, const kfe_data *data, const kfe_i_split *outer, int64_t o,
                                 int64_t folds)
 {
-    const kfe_i_split_rows training = {.rows = kfe_data_rows(data),
-                                       .target = &data->target,
-                                       .subset = outer->train,
-                                       .subset_count = outer->train_count};
+    kfe_i_split_rows training = {.rows = kfe_data_rows(data),
+                                 .target = &data->target,
+                                 .subset = outer->train,
+                                 .subset_count = outer->train_count};
     kfe_i_assess_settings settings;
     kfe_i_splits splits = {0};
+    kfe_i_row_key *keys = NULL;
 
     assert_ok(ctx, kfe_i_assess_settings_parse(ctx, NULL, &settings));
     settings.protocol.folds = folds;
+    assert_ok(ctx, kfe_i_data_some_row_keys(ctx, data, outer->train, outer->train_count, &keys));
+    training.keys = keys;
     assert_ok(ctx, kfe_i_splits_make(ctx, &settings.protocol, &training, 1 + (uint64_t)o, &splits));
+    kfe_i_free(ctx, keys);
     return splits;
 }
 
@@ -287,7 +293,7 @@ static void test_choice_is_that_of_a_nested_loop(void **state)
     kfe_spec *koc = spec_of(ctx, "koc", "scale=standard", "rbf", "knn", NULL);
     kfe_spec *pca = spec_of(ctx, "pca", NULL, NULL, "ls", NULL);
 
-    check_nested(&classes, koc, "gamma=0.001,0.1,1,10");
+    check_nested(&classes, koc, "gamma=0.01,0.05,0.2,1,5");
     check_nested(&values, pca, "dim=1,2,3,4");
     kfe_spec_free(koc);
     kfe_spec_free(pca);

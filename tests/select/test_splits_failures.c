@@ -16,7 +16,15 @@ static kfe_status split_once(kfe_context *ctx, void *options)
     static char *names[] = {zero, one, two};
     const kfe_i_target target = {
         .task = KFE_TASK_CLASSES, .rows = 10, .codes = codes, .class_count = 3, .names = names};
-    const kfe_i_split_rows all = {.rows = 10, .target = &target};
+    static const kfe_i_row_key keys[] = {{1, 1}, {2, 2}, {3, 3}, {3, 3}, {4, 4},
+                                         {5, 5}, {6, 6}, {7, 7}, {8, 8}, {9, 9}};
+    static const int64_t groups[] = {1, 2, 3, 4, 4, 3, 2, 1, 5, 6};
+    const char *by_content = strstr(options, "folds=3,repeats=2");
+    const char *in_groups = strstr(options, "folds=3,repeats=3");
+    const kfe_i_split_rows all = {.rows = 10,
+                                  .target = &target,
+                                  .keys = by_content || in_groups ? keys : NULL,
+                                  .groups = in_groups ? groups : NULL};
     kfe_i_protocol protocol = {0};
     kfe_i_splits splits = {0};
     kfe_status status = kfe_i_params_default(ctx, &kfe_i_protocol_params, &protocol);
@@ -32,12 +40,13 @@ static kfe_status split_once(kfe_context *ctx, void *options)
 static void test_failing_allocations(void **state)
 {
     char file[600];
-    char plain[][40] = {"folds=3,repeats=6", "split=random,repeats=3", "split=held-out,folds=2"};
+    char plain[][40] = {"folds=3,repeats=6", "split=random,repeats=3", "split=held-out,folds=2",
+                        "folds=3,repeats=2", "folds=3,repeats=3"};
     (void)state;
 
     snprintf(file, sizeof file, "split=file,split-file=%s",
              support_text("sweep.txt", "train 1-4\ntest 5-10\ntrain 5-6\ntest 1"));
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 5; k++)
         support_sweep_all(plain[k], split_once, plain[k], 10);
     support_sweep_all(file, split_once, file, 10);
 }

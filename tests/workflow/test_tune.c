@@ -11,9 +11,14 @@
 
 #include <jansson.h>
 
+#include "core/memory.h"
+#include "data/rows/distinct.h"
 #include "select/grid.h"
+#include "select/splits.h"
+#include "support/examples.h"
 #include "support/points.h"
 #include "support/result.h"
+#include "workflow/tune.h"
 
 static json_t *tune(kfe_context *ctx, const kfe_data *data, const char *options, kfe_model **best)
 {
@@ -123,9 +128,14 @@ static void test_outer_folds_by_hand(void **state)
     select_sample s = select_sample_make(ctx, SELECT_DENSE, HAND_ROWS, 4, 2, 0.7);
     json_t *json = tune(ctx, s.data, "time=none,trials=26,folds=3", NULL);
     const json_t *splits = json_object_get(json_object_get(json, "honest"), "splits");
-    kfe_splits *outer = NULL;
+    kfe_i_split_rows rows = kfe_i_split_all(s.data);
+    const kfe_i_protocol protocol = {.kind = KFE_SPLIT_FOLDS, .folds = 3, .repeats = 1, .stratified = 1};
+    kfe_i_row_key *keys = NULL;
+    kfe_i_splits outer = {0};
 
-    assert_ok(ctx, kfe_splits_make(ctx, s.data, "folds=3", &outer));
+    assert_ok(ctx, kfe_i_data_row_keys(ctx, s.data, &keys));
+    rows.keys = keys;
+    assert_ok(ctx, kfe_i_splits_make(ctx, &protocol, &rows, 0, &outer));
     assert_int_equal(json_array_size(splits), 3);
     for (int64_t f = 0; f < 3; f++) {
         const json_t *one = json_array_get(splits, (size_t)f);
@@ -134,9 +144,6 @@ static void test_outer_folds_by_hand(void **state)
         json_t *value = NULL;
         kfe_spec *spec = NULL;
         double expected[SELECT_METRICS];
-        kfe_i_split split = {0};
-        split.train = (int64_t *)(uintptr_t)kfe_splits_train(outer, f, &split.train_count);
-        split.test = (int64_t *)(uintptr_t)kfe_splits_test(outer, f, &split.test_count);
         assert_ok(ctx, kfe_spec_parse(ctx, word(one, "method"), NULL,
                                       json_is_string(kernel) ? json_string_value(kernel) : NULL, &spec));
         assert_ok(ctx, kfe_spec_set_learner(ctx, spec, word(one, "learner"), NULL));
@@ -153,11 +160,12 @@ static void test_outer_folds_by_hand(void **state)
             kfe_i_grid_free(&made);
             spec = set;
         }
-        select_by_hand(&s, spec, &split, expected);
+        select_by_hand(&s, spec, &outer.items[f], expected);
         assert_below(fabs(number(json_object_get(one, "metrics"), "accuracy") - expected[0]), 1e-12);
         kfe_spec_free(spec);
     }
-    kfe_splits_free(outer);
+    kfe_i_splits_free(&outer);
+    kfe_i_free(ctx, keys);
     json_decref(json);
     select_sample_free(&s);
 }
@@ -188,6 +196,121 @@ static void test_results_repeat(void **state)
     for (int r = 0; r < 3; r++)
         json_decref(runs[r]);
     select_sample_free(&s);
+}
+
+/* The same choice and errors, but for where SVMs stop: that may turn a row near the boundary of one candidate. */
+static void check_same_choice(const json_t *a, const json_t *b, const char *metric)
+{
+    const json_t *ranking = json_object_get(a, "ranking");
+    int apart = 0;
+
+    assert_string_equal(word(json_object_get(a, "best"), "candidate"),
+                        word(json_object_get(b, "best"), "candidate"));
+    assert_true(json_equal(json_object_get(json_object_get(a, "best"), "setting"),
+                           json_object_get(json_object_get(b, "best"), "setting")));
+    assert_below(fabs(honest_mean(a, metric) - honest_mean(b, metric)), 1e-3);
+    for (size_t i = 0; i < json_array_size(ranking); i++) {
+        const json_t *first = json_array_get(ranking, i);
+        const json_t *second = ranked(b, word(first, "candidate"));
+        if (json_is_number(json_object_get(first, "mean")))
+            apart += fabs(number(first, "mean") - number(second, "mean")) > 1e-3;
+    }
+    assert_true(apart <= 1);
+}
+
+static json_t *tune_examples(kfe_context *ctx, const support_examples *e)
+{
+    kfe_data *data = support_examples_train(ctx, e);
+    json_t *json = tune(ctx, data, "time=none,trials=39,folds=3", NULL);
+
+    kfe_data_free(data);
+    return json;
+}
+
+static void test_the_order_of_rows_changes_nothing(void **state)
+{
+    static const support_target_kind kinds[] = {THREE_CLASSES, ONE_TARGET};
+    kfe_context *ctx = *state;
+
+    for (int k = 0; k < 2; k++) {
+        support_examples e = support_examples_make(kinds[k], EXAMPLE_POINTS, 0);
+        json_t *plain = tune_examples(ctx, &e);
+        support_reorder_rows(&e, k);
+        support_rename_classes(&e, 0);
+        json_t *moved = tune_examples(ctx, &e);
+        check_same_choice(plain, moved, k == 0 ? "accuracy" : "rmse");
+        json_decref(plain);
+        json_decref(moved);
+    }
+}
+
+/* Rows of weight 1, 2, 3 and 0 against repeated rows, which get weights of one, since weights decide which candidates are tried. */
+static void test_weights_are_repeated_rows(void **state)
+{
+    static const support_target_kind kinds[] = {TWO_CLASSES, ONE_TARGET};
+    kfe_context *ctx = *state;
+
+    for (int k = 0; k < 2; k++) {
+        support_examples e = support_examples_make(kinds[k], EXAMPLE_POINTS, 0);
+        support_weigh(&e, 0);
+        json_t *weighted = tune_examples(ctx, &e);
+        support_repeat(&e, 0);
+        e.weighted = 1;
+        for (int64_t i = 0; i < e.rows; i++)
+            e.weights[i] = 1;
+        json_t *repeated = tune_examples(ctx, &e);
+        check_same_choice(weighted, repeated, k == 0 ? "accuracy" : "rmse");
+        json_decref(weighted);
+        json_decref(repeated);
+    }
+}
+
+/* Above the limits of the rungs: which rows are fitted on does not depend on their places, and no class is missing. */
+static void test_limited_rows_go_by_content(void **state)
+{
+    enum { MANY = 3000, RARE = 4 };
+    kfe_context *ctx = *state;
+    static double x[MANY];
+    static char kept[2][KFE_TUNE_FOLDS][2 * MANY]; /* by content, twice the row's number if in a test part */
+    const char *labels[MANY];
+
+    memset(kept, 0, sizeof kept);
+    for (int order = 0; order < 2; order++) {
+        kfe_i_tune job = {.ctx = ctx, .held_out = 1};
+        kfe_data *data = NULL;
+        kfe_i_splits inner = {0};
+        for (int i = 0; i < MANY; i++) {
+            int row = order == 0 ? i : (int)((int64_t)i * 1009 % MANY);
+            x[i] = row;
+            labels[i] = row < RARE ? "rare" : row % 3 ? "a" : "b";
+        }
+        assert_ok(ctx, kfe_data_wrap_dense(ctx, MANY, 1, 1, x, &data));
+        assert_ok(ctx, kfe_data_set_labels(ctx, data, labels));
+        job.data = data;
+        assert_ok(ctx, kfe_i_tune_outer(&job, 5));
+        int64_t begin[2];
+        job.fold_begin = begin;
+        begin[0] = 0;
+        assert_ok(ctx, kfe_i_tune_inner(&job, 0, &inner));
+        assert_int_equal(inner.count, KFE_TUNE_FOLDS);
+        for (int64_t f = 0; f < inner.count; f++) {
+            int rare = 0;
+            assert_in_range(inner.items[f].train_count, 950, 1003);
+            for (int64_t i = 0; i < inner.items[f].train_count; i++) {
+                kept[order][f][(int)x[inner.items[f].train[i]]] = 1;
+                rare += x[inner.items[f].train[i]] < RARE;
+            }
+            assert_true(rare >= 2);
+            for (int64_t i = 0; i < inner.items[f].test_count; i++)
+                kept[order][f][MANY + (int)x[inner.items[f].test[i]]] = 1;
+        }
+        kfe_i_splits_free(&inner);
+        kfe_i_splits_free(&job.outer);
+        kfe_i_free(ctx, job.keys[0]);
+        kfe_i_free(ctx, job.keys);
+        kfe_data_free(data);
+    }
+    assert_memory_equal(kept[0], kept[1], sizeof kept[0]);
 }
 
 static void test_kinds_of_data(void **state)
@@ -620,6 +743,9 @@ int main(void)
         with_context(test_most_settings_leave_the_race_early),
         with_context(test_a_rare_class_stays_in_every_training_part),
         with_context(test_few_groups),
+        with_context(test_the_order_of_rows_changes_nothing),
+        with_context(test_weights_are_repeated_rows),
+        with_context(test_limited_rows_go_by_content),
         with_context(test_few_rows),
         with_context(test_weights),
         with_context(test_weights_of_real_targets),

@@ -90,6 +90,26 @@ kfe_status kfe_i_data_row_keys(kfe_context *ctx, const kfe_data *data, kfe_i_row
     return find_keys(ctx, data, 1, out);
 }
 
+kfe_status kfe_i_data_some_row_keys(kfe_context *ctx, const kfe_data *data, const int64_t *rows,
+                                    int64_t count, kfe_i_row_key **out)
+{
+    kfe_status status = KFE_OK;
+    kfe_data *some = NULL;
+    kfe_i_row_key *keys = NULL;
+
+    if (!rows)
+        return kfe_i_data_row_keys(ctx, data, out);
+    KFE_TRY(kfe_i_data_gather(ctx, data, rows, count, &some));
+    KFE_TRY(kfe_i_data_row_keys(ctx, some, &keys));
+    KFE_ALLOC_ZERO(ctx, *out, kfe_data_rows(data));
+    for (int64_t k = 0; k < count; k++)
+        (*out)[rows[k]] = keys[k];
+cleanup:
+    kfe_i_free(ctx, keys);
+    kfe_data_free(some);
+    return status;
+}
+
 kfe_status kfe_i_data_plain_keys(kfe_context *ctx, const kfe_data *data, kfe_i_row_key **out)
 {
     return find_keys(ctx, data, 0, out);

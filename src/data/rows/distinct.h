@@ -17,6 +17,9 @@
 kfe_status kfe_i_data_set_keys(kfe_context *ctx, kfe_data *data);
 /* The same into an array that the caller frees. */
 kfe_status kfe_i_data_row_keys(kfe_context *ctx, const kfe_data *data, kfe_i_row_key **out);
+/* The same from these rows alone, so that others have no influence; zeros for the others. rows NULL: all. */
+kfe_status kfe_i_data_some_row_keys(kfe_context *ctx, const kfe_data *data, const int64_t *rows,
+                                    int64_t count, kfe_i_row_key **out);
 /* Keys of the numbers as they are, which do not depend on the other rows. */
 kfe_status kfe_i_data_plain_keys(kfe_context *ctx, const kfe_data *data, kfe_i_row_key **out);
 
