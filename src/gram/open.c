@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chooses the form of an operator: by its kernels, how the user wants it stored, and whether there is a device or a cluster. Nothing else
+/* Chooses the form of an operator: by its kernels, how the user wants it stored, and whether there is a cluster or a device (place.c). Nothing else
  * decides that, so that code on one CPU runs no code of devices or clusters. */
 #include "core/cluster.h"
 #include "core/memory.h"
@@ -8,6 +8,7 @@
 #include "gram/cluster/ways.h"
 #include "gram/device/form.h"
 #include "gram/form/landmarks.h"
+#include "gram/place.h"
 
 static kfe_status open_term(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
                             kfe_i_gram **out)
@@ -92,6 +93,7 @@ kfe_status kfe_i_gram_open(kfe_context *ctx, const kfe_i_kernel_list *kernels, c
 {
     kfe_status status = KFE_OK;
     kfe_i_gram *gram = NULL;
+    kfe_i_device *device = NULL;
     store_fn *store = store_in_memory;
     int on_device = 0;
     int single = storage == KFE_GRAM_F32;
@@ -100,7 +102,9 @@ kfe_status kfe_i_gram_open(kfe_context *ctx, const kfe_i_kernel_list *kernels, c
     KFE_TRY(open_terms(ctx, kernels, views, &gram));
     int wants_device = kfe_i_wants_device(ctx, (double)gram->size * (double)gram->size);
     if (wants_device)
-        KFE_TRY(kfe_i_device_wrap(ctx, kernels, views, &gram, &on_device));
+        KFE_TRY(kfe_i_choose_device(ctx, (double)gram->size * (double)gram->size, &device));
+    if (device)
+        KFE_TRY(kfe_i_device_wrap(device, kernels, views, &gram, &on_device));
     if (on_device)
         store = kfe_i_device_keep_owned;
     if (kfe_i_processes(ctx) > 1)

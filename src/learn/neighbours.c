@@ -20,6 +20,7 @@
 #include "core/memory.h"
 #include "core/share.h"
 #include "gram/device/form.h"
+#include "gram/place.h"
 #include "kernel/tile/panels.h"
 #include "kernel/tile/rows.h"
 #include "kernel/tile/tile.h"
@@ -388,7 +389,7 @@ static kfe_status search_on_device(kfe_context *ctx, search_job job, const kfe_i
     *done = 0;
     if (work < KFE_WORTH_SENDING || !is_dense(queries) || !is_dense(support))
         return KFE_OK;
-    KFE_TRY(kfe_i_device_get(ctx, work, &d.device));
+    KFE_TRY(kfe_i_choose_device(ctx, work, &d.device));
     if (!d.device)
         return KFE_OK;
     KFE_TRY(begin_device(ctx, &job, kfe_i_least(queries->rows, CHUNK_ROWS), &d, &result));

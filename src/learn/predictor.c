@@ -7,7 +7,7 @@
 
 #include "core/invariant.h"
 #include "core/memory.h"
-#include "gram/device/expand.h"
+#include "gram/place.h"
 #include "learn/neighbours.h"
 #include "linalg/linalg.h"
 

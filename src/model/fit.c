@@ -10,7 +10,7 @@
 #include "core/memory.h"
 #include "data/rows/distinct.h"
 #include "data/rows/fingerprint.h"
-#include "gram/device/expand.h"
+#include "gram/place.h"
 #include "linalg/linalg.h"
 #include "model/choose_dim.h"
 #include "model/describe.h"

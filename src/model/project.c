@@ -7,7 +7,7 @@
 #include "core/invariant.h"
 #include "core/memory.h"
 #include "data/rows/fingerprint.h"
-#include "gram/device/expand.h"
+#include "gram/place.h"
 #include "linalg/linalg.h"
 #include "model/identity.h"
 #include "model/linear.h"

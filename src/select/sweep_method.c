@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/search.h"
 #include "core/workers.h"
+#include "gram/place.h"
 #include "system/system.h"
 
 /* Estimated times above this are logged. */
@@ -278,7 +279,7 @@ static kfe_status threads_for_fits(const kfe_i_sweep_state *r, int *threads)
     kfe_i_device *device = NULL;
 
     if (by_kernel && !in_host)
-        KFE_TRY(kfe_i_device_get(r->ctx, rows * rows, &device));
+        KFE_TRY(kfe_i_choose_device(r->ctx, rows * rows, &device));
     *threads = device ? 1 : threads_for(r, r->group.count);
 cleanup:
     return status;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "core/cluster.h"
-#include "gram/device/expand.h"
+#include "gram/place.h"
 #include "kernel/expansion.h"
 #include "kernel/tile/tile.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "gram/device/gradient.h"
+#include "gram/place.h"
 
 typedef struct shape {
     int64_t rows, support, cols, outputs, memory; /* memory of the device; 0: all */

@@ -4,6 +4,7 @@
 #define KFE_GRAM_CLUSTER_DIVIDED_FACTOR_H
 
 #include "core/share.h"
+#include "gram/solve/cost.h"
 #include "gram/solve/precondition.h"
 
 /* LLᵀ ≈ G + (λ + shift)I in single precision; every process has some rows of L. */
@@ -23,9 +24,6 @@ typedef struct kfe_i_divided_factor {
     double scale;     /* the matrix was multiplied by this, so that its entries are at most 1 */
     double shift;
 } kfe_i_divided_factor;
-
-/* Columns that are eliminated at once. */
-enum { KFE_DIVIDED_STEP = 256 };
 
 /* *definite is 0, and nothing is left to free, if no small shift makes the matrix positive definite. */
 kfe_status kfe_i_divided_factor_new(const kfe_i_gram *gram, double ridge, int64_t k,

@@ -2,14 +2,8 @@
 /* Kernel values with support examples times coefficients on a device, for transforms and predictions of many rows, which pass
  * through the device in pieces. model/ and learn/ use it. */
 #include "gram/device/expand.h"
-
-#include <cblas.h>
-#include <string.h>
-
 #include "core/memory.h"
 #include "gram/device/form.h"
-#include "kernel/expansion.h"
-#include "kernel/few.h"
 
 typedef struct expansion {
     kfe_i_device *device;
@@ -65,91 +59,27 @@ cleanup:
     return status;
 }
 
-static int suits(const kfe_i_kernel_list *kernels, const kfe_i_table *views, const kfe_i_table *supports)
-{
-    for (int64_t m = 0; m < kernels->count; m++) {
-        int view = kernels->items[m].view;
-        if (!kfe_i_kernel_has_formula(&kernels->items[m]) || views[view].kind == KFE_TABLE_TEXT)
-            return 0;
-        if (views[view].rows == 0 || supports[view].rows == 0)
-            return 0;
-    }
-    return kernels->count > 0;
-}
-
-static kfe_status expand_on(kfe_i_device *device, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
-                            const kfe_i_table *supports, expansion *e, int *done)
+kfe_status kfe_i_device_expand(kfe_i_device *device, const kfe_i_kernel_list *kernels,
+                               const kfe_i_table *views, const kfe_i_table *supports, const double *v,
+                               int64_t k, double *out, int *done)
 {
     kfe_status status = KFE_OK;
     kfe_device_status result = KFE_DEVICE_OK;
+    expansion e = {.device = device, .v = v, .k = k, .out = out};
 
-    e->device = device;
     for (int64_t m = 0; m < kernels->count && result == KFE_DEVICE_OK; m++) {
-        e->kernel = &kernels->items[m];
-        e->view = &views[e->kernel->view];
-        e->support = &supports[e->kernel->view];
-        e->add = m > 0;
-        KFE_TRY(expand_one(e, &result));
+        e.kernel = &kernels->items[m];
+        e.view = &views[e.kernel->view];
+        e.support = &supports[e.kernel->view];
+        e.add = m > 0;
+        KFE_TRY(expand_one(&e, &result));
     }
     *done = result == KFE_DEVICE_OK;
-    if (!*done && !kfe_i_device_gives_up(device, result, "features"))
+    if (*done)
+        kfe_i_log(device->ctx, KFE_LOG_INFO, "features of %lld examples: on %s",
+                  (long long)views[kernels->items[0].view].rows, device->name);
+    else if (!kfe_i_device_gives_up(device, result, "features"))
         status = kfe_i_device_status(device, result);
 cleanup:
-    return status;
-}
-
-kfe_status kfe_i_expand_anywhere(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
-                                 const kfe_i_table *supports, const double *v, int64_t k, double *out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_device *device = NULL;
-    expansion e = {.v = v, .k = k, .out = out};
-    int done = 0;
-
-    if (k > 0 && suits(kernels, views, supports) && !kfe_i_few_suits(kernels, views, supports))
-        KFE_TRY(kfe_i_device_get(
-            ctx, (double)views[kernels->items[0].view].rows * (double)supports[kernels->items[0].view].rows,
-            &device));
-    if (device)
-        KFE_TRY(expand_on(device, kernels, views, supports, &e, &done));
-    if (done)
-        kfe_i_log(ctx, KFE_LOG_INFO, "features of %lld examples: on %s",
-                  (long long)views[kernels->items[0].view].rows, device->name);
-    else
-        KFE_TRY(kfe_i_expand(ctx, kernels, views, supports, v, k, out));
-cleanup:
-    return status;
-}
-
-static int is_zero(const double *values, int64_t count)
-{
-    for (int64_t i = 0; i < count; i++)
-        if (values[i] != 0)
-            return 0;
-    return 1;
-}
-
-kfe_status kfe_i_expand_by_view(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
-                                const kfe_i_table *supports, const double *v, int64_t k, double *out)
-{
-    kfe_status status = KFE_OK;
-    int64_t size = views[0].rows * k;
-    double *part = NULL;
-
-    KFE_ALLOC(ctx, part, size);
-    memset(out, 0, (size_t)size * sizeof *out);
-    for (int64_t m = 0; m < kernels->count;) {
-        kfe_i_kernel_list own = {.ctx = ctx, .items = kernels->items + m};
-        int view = own.items[0].view;
-        int64_t block = supports[view].rows * k;
-        while (m < kernels->count && kernels->items[m].view == view)
-            own.count = ++m - (own.items - kernels->items);
-        if (is_zero(v + view * block, block))
-            continue; /* the features do not depend on this view */
-        KFE_TRY(kfe_i_expand_anywhere(ctx, &own, views, supports, v + view * block, k, part));
-        cblas_daxpy((blasint)size, 1, part, 1, out, 1);
-    }
-cleanup:
-    kfe_i_free(ctx, part);
     return status;
 }

@@ -15,9 +15,9 @@ typedef struct kfe_i_device_term {
     kfe_device_points *points;
 } kfe_i_device_term;
 
-/* If the context has a device and all kernels have formulas: *gram becomes an operator on the device that owns the former one, which
+/* If all kernels have formulas, *gram becomes an operator on the device that owns the former one, which
  * still answers what the device cannot, and *done is 1. */
-kfe_status kfe_i_device_wrap(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
+kfe_status kfe_i_device_wrap(kfe_i_device *device, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
                              kfe_i_gram **gram, int *done);
 
 /* ---- operators on a device, of all forms ---- */

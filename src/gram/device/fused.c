@@ -502,19 +502,13 @@ static const char *reason_for_cpu(const kfe_i_kernel_list *kernels, const kfe_i_
     return NULL;
 }
 
-kfe_status kfe_i_device_wrap(kfe_context *ctx, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
+kfe_status kfe_i_device_wrap(kfe_i_device *device, const kfe_i_kernel_list *kernels, const kfe_i_table *views,
                              kfe_i_gram **gram, int *done)
 {
-    kfe_status status = KFE_OK;
-    kfe_i_device *device = NULL;
-    double n = (double)(*gram)->size;
     const char *reason = reason_for_cpu(kernels, views);
 
-    KFE_TRY(kfe_i_device_get(ctx, n * n, &device));
-    if (device && reason)
-        kfe_i_log(ctx, KFE_LOG_INFO, "kernel matrix: on the CPU, not on %s (%s)", device->name, reason);
-    else if (device)
-        KFE_TRY(wrap(device, kernels, views, gram, done));
-cleanup:
-    return status;
+    if (!reason)
+        return wrap(device, kernels, views, gram, done);
+    kfe_i_log(device->ctx, KFE_LOG_INFO, "kernel matrix: on the CPU, not on %s (%s)", device->name, reason);
+    return KFE_OK;
 }

@@ -290,19 +290,8 @@ static void divide(const kfe_i_table *rows, int64_t count, double *out)
         out[p] /= mass;
 }
 
-static int suits(const kfe_i_expansion_sum *f, const kfe_i_table *rows)
-{
-    for (int64_t m = 0; m < f->kernels->count; m++)
-        if (!f->kernels->items[m].def->slope ||
-            f->kernels->items[m].def->base != f->kernels->items[0].def->base)
-            return 0;
-    return f->kernels->count > 0 && f->k > 0 && rows->cols > 0 && rows->kind == KFE_TABLE_DENSE &&
-           f->support->kind == KFE_TABLE_DENSE;
-}
-
-/* *done: all processes have their part in `out`. */
-static kfe_status compute(kfe_i_device *device, const kfe_i_expansion_sum *f, const kfe_i_table *rows,
-                          int diagonal, double *out, int *done)
+kfe_status kfe_i_device_agop(kfe_i_device *device, const kfe_i_expansion_sum *f, const kfe_i_table *rows,
+                             int diagonal, double *out, int *done)
 {
     kfe_status status = KFE_OK;
     kfe_device_status result = KFE_DEVICE_OK;
@@ -328,28 +317,13 @@ static kfe_status compute(kfe_i_device *device, const kfe_i_expansion_sum *f, co
         KFE_TRY(kfe_i_device_status(device, result));
     KFE_TRY(kfe_i_cluster_least(device->ctx, &all));
     *done = all > 0;
+    if (!*done)
+        goto cleanup;
+    KFE_TRY(kfe_i_cluster_sum(device->ctx, out, diagonal ? j.d : j.d * j.d));
+    divide(rows, diagonal ? j.d : j.d * j.d, out);
+    kfe_i_log(device->ctx, KFE_LOG_INFO, "gradients at %lld examples: on %s", (long long)rows->rows,
+              device->name);
 cleanup:
     free_job(&j);
-    return status;
-}
-
-kfe_status kfe_i_agop_anywhere(kfe_context *ctx, const kfe_i_expansion_sum *f, const kfe_i_table *rows,
-                               int diagonal, double *out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_device *device = NULL;
-    int64_t count = diagonal ? rows->cols : rows->cols * rows->cols;
-    int done = 0;
-
-    if (suits(f, rows))
-        KFE_TRY(kfe_i_device_get(ctx, (double)rows->rows * (double)f->support->rows, &device));
-    if (device)
-        KFE_TRY(compute(device, f, rows, diagonal, out, &done));
-    if (!done)
-        return kfe_i_agop(ctx, f, rows, diagonal, out);
-    KFE_TRY(kfe_i_cluster_sum(ctx, out, count));
-    divide(rows, count, out);
-    kfe_i_log(ctx, KFE_LOG_INFO, "gradients at %lld examples: on %s", (long long)rows->rows, device->name);
-cleanup:
     return status;
 }

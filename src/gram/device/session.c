@@ -76,15 +76,13 @@ static void open_quietly(kfe_context *ctx, kfe_i_device **out)
     }
 }
 
-kfe_status kfe_i_device_get(kfe_context *ctx, double work, kfe_i_device **out)
+kfe_status kfe_i_device_get(kfe_context *ctx, kfe_i_device **out)
 {
     kfe_status status = KFE_OK;
     const char *wanted = kfe_i_device_wanted(ctx);
     kfe_i_device *device = NULL;
 
     *out = NULL;
-    if (!kfe_i_wants_device(ctx, work))
-        return KFE_OK;
     if (!ctx->device_tried) {
         if (is_auto(wanted))
             open_quietly(ctx, &device);

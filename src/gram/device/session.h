@@ -23,9 +23,9 @@ typedef struct kfe_i_device {
 kfe_status kfe_i_device_open(kfe_context *ctx, const char *name, kfe_i_device **out);
 void kfe_i_device_close(kfe_i_device *device);
 
-/* The device of a context, opened if need be; *out NULL: the CPU. `work` is the number of kernel values that the caller will
- * need, which decides if the user asked for `auto`. Fails if a device was asked for by name and cannot be opened. */
-kfe_status kfe_i_device_get(kfe_context *ctx, double work, kfe_i_device **out);
+/* The device of a context that wants one, opened if need be; *out NULL: there is none. Fails if a device was asked for by name and cannot be
+ * opened. Call kfe_i_choose_device (gram/place.h), which asks whether the work is worth it. */
+kfe_status kfe_i_device_get(kfe_context *ctx, kfe_i_device **out);
 
 /* Whether the caller should go on without the device: its memory is used up, or it cannot do this. Logs that `what` runs on the
  * CPU instead. */

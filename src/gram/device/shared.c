@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "gram/place.h"
 
 static int is_mapped_from(const kfe_i_shared_term *term, const kfe_i_kernel *kernel,
                           const kfe_i_formula *formula)
@@ -158,7 +159,7 @@ kfe_status kfe_i_device_shared_fits(kfe_context *ctx, const kfe_i_kernel_list *k
     double n = (double)rows;
 
     *fits = 0;
-    KFE_TRY(kfe_i_device_get(ctx, n * n, &device));
+    KFE_TRY(kfe_i_choose_device(ctx, n * n, &device));
     if (!device || !has_formulas(kernels, views))
         return KFE_OK;
     double columns = 0;
@@ -183,7 +184,8 @@ kfe_status kfe_i_device_shared_fill(kfe_context *ctx, const kfe_i_kernel_list *k
         KFE_ALLOC_ZERO(ctx, *shared, 1);
         (*shared)->ctx = ctx;
         (*shared)->size = views[kernels->items[0].view].rows;
-        KFE_TRY(kfe_i_device_get(ctx, (double)(*shared)->size * (double)(*shared)->size, &(*shared)->device));
+        KFE_TRY(
+            kfe_i_choose_device(ctx, (double)(*shared)->size * (double)(*shared)->size, &(*shared)->device));
         kfe_i_log(ctx, KFE_LOG_INFO, "search: the kernel matrix of %lld examples is on %s for all splits",
                   (long long)(*shared)->size, (*shared)->device->name);
     }

@@ -9,7 +9,6 @@
 
 #include "core/cluster.h"
 #include "core/memory.h"
-#include "gram/cluster/divided_factor.h"
 #include "gram/form.h"
 #include "linalg/cholesky.h"
 #include "linalg/thin.h"

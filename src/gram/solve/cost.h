@@ -48,6 +48,8 @@ typedef struct kfe_i_decay {
 double kfe_i_product_seconds(const kfe_i_cost *cost);
 double kfe_i_f64_seconds(const kfe_i_cost *cost);
 double kfe_i_f32_seconds(const kfe_i_cost *cost, const kfe_i_decay *decay);
+/* Columns that a divided factorisation eliminates at once. */
+enum { KFE_DIVIDED_STEP = 256 };
 /* The same with a factor that is divided over the processes. */
 double kfe_i_divided_seconds(const kfe_i_cost *cost, const kfe_i_decay *decay);
 /* Conjugate gradients with the best rank up to `most`, which *rank receives. */

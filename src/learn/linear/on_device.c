@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "gram/device/session.h"
+#include "gram/place.h"
 #include "learn/linear/linear_svm.h"
 #include "learn/linear/newton.h"
 
@@ -266,7 +266,7 @@ kfe_status kfe_i_linear_fit_on_device(kfe_context *ctx, const kfe_i_table *featu
     memset(out, 0, (size_t)count * sizeof *out);
     if (features->kind != KFE_TABLE_DENSE || features->singles || features->cols == 0 || target->weights)
         return KFE_OK;
-    KFE_TRY(kfe_i_device_get(ctx, work_of(ctx, features, count), &device));
+    KFE_TRY(kfe_i_choose_device(ctx, work_of(ctx, features, count), &device));
     for (int64_t first = 0, next = 0; device && !left && first < count; first = next) {
         for (next = first + 1; next < count && are_alike(all[first], all[next]);)
             next++;

@@ -6,9 +6,8 @@
 
 #include "core/cluster.h"
 #include "core/memory.h"
-#include "gram/device/expand.h"
-#include "gram/device/gradient.h"
 #include "gram/form/landmarks.h"
+#include "gram/place.h"
 #include "linalg/basis.h"
 #include "linalg/linalg.h"
 #include "method/distance/distance.h"
