@@ -10,6 +10,7 @@ import pytest
 KFE = os.environ.get("KFE", "kfe")
 with open(shutil.which(KFE), "rb") as program:
     SANITIZED = b"__asan_init" in program.read()
+takes_long = pytest.mark.skipif("KFE_TEST_ALL" not in os.environ, reason="takes long: only in ./test.sh --all")
 
 
 class Kfe:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import KFE
+from conftest import KFE, takes_long
 
 
 @pytest.fixture
@@ -113,6 +113,7 @@ def numbers(value, key=""):
     return [value] if isinstance(value, float) and "second" not in key else []
 
 
+@takes_long
 def test_a_search_learns_on_the_device(kfe):
     """All settings of a linear SVM are learned in one call, with the scores of the CPU; not if the device's memory ends."""
     kfe.ok("generate", "waveform", "--n", "4000", "-o", "waves.csv")

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from conftest import KFE, SANITIZED
+from conftest import KFE, SANITIZED, takes_long
 
 MOST_FITS = 40
 
@@ -53,6 +53,7 @@ def test_genes_are_explained_in_the_time_of_some_fits(kfe, fit):
     assert explained < MOST_FITS * fitted, (explained, fitted)
 
 
+@takes_long
 @pytest.mark.parametrize("fit", [["none", "--learner", "knn"], ["none", "-k", "laplacian", "--learner", "svm"]], ids=["knn", "laplacian"])
 def test_models_without_derivatives_are_screened(kfe, fit):
     """Groups of columns are permuted, then halves of those that lose most."""

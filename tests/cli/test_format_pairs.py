@@ -9,6 +9,8 @@ import re
 import numpy
 import pytest
 
+from conftest import takes_long
+
 sparse = pytest.importorskip("scipy.sparse")
 scipy_io = pytest.importorskip("scipy.io")
 
@@ -123,7 +125,7 @@ def known():
     return {}
 
 
-@pytest.mark.parametrize("trained", FORMATS)
+@pytest.mark.parametrize("trained", ["names.csv", "s.svm", *(pytest.param(name, marks=takes_long) for name in FORMATS if name not in ("names.csv", "s.svm"))])
 def test_every_format_after_every_other(kfe, monkeypatch, known, trained):
     """Each model says the same of the same rows in every format, and the models of all formats agree."""
     monkeypatch.setenv("KFE_CHARTS", "")

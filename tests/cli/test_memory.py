@@ -12,7 +12,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from conftest import KFE, SANITIZED
+from conftest import KFE, SANITIZED, takes_long
 
 pytestmark = pytest.mark.skipif(SANITIZED, reason="sanitizers need memory of their own")
 
@@ -58,8 +58,8 @@ def data(tmp_path_factory):
 
 
 KERNELS = {"hsic-mkl": 2, "mkl": 2, "svm-mkl": 2, "lmkl": 2}
-METHODS = ["koc", "kfd", "kpca", "kpls", "skblf", "sma", "hsic", "kopls", "kb", "hsic-mkl", "mkl", "svm-joint", "rfm", "gkdr", "klfda",
-           "kopls2", "opls", "spls"]
+METHODS = ["koc", "kfd", "kpca", "kpls", "skblf", "sma", "hsic", "kopls", "kb", "hsic-mkl", "mkl", "svm-joint", "klfda", "kopls2", "opls", "spls",
+           *(pytest.param(method, marks=takes_long) for method in ("rfm", "gkdr"))]
 LINEAR = {"opls", "spls"}
 # These take long if they may not store the kernel matrix.
 FEWER_ROWS = {"hsic": (12, 28, 60), "hsic-mkl": (12, 28, 60), "mkl": (12, 28, 60), "svm-joint": (28, 60, 160), "rfm": (12, 28, 60)}
@@ -79,6 +79,7 @@ def test_a_small_limit_is_no_excuse(data):
         assert check(data, 15, "fit", "-q", "-m", method, "-k", "rbf", "train.csv", "-o", "m.kfe")
 
 
+@takes_long
 def test_a_table_of_nearly_half_the_limit(tmp_path):
     """The table, its centred copy and the model share 150 MB: no third copy is made for sums over classes, nor to check the model."""
     rng = np.random.default_rng(0)
@@ -98,6 +99,7 @@ def test_the_support_takes_the_memory_of_the_scaled_table(tmp_path):
                  "wide.npy", "--label-file", "classes.npy", "-o", "m.kfe")
 
 
+@takes_long
 def test_commands_that_use_a_model(data):
     assert check(data, 60, "fit", "-q", "-m", "koc", "-k", "rbf", "--learner", "knn", "large.csv", "-o", "used.kfe")
     for limit in (16, 45, 110):

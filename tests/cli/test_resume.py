@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from conftest import KFE
+from conftest import KFE, takes_long
 
 FITS = {
     "pursuit": ["-m", "sma", "-k", "rbf:gamma=0.02", "--dim", 120, "--columns", 300],
@@ -17,7 +17,7 @@ FITS = {
 ROWS = {"pursuit": 1500, "eigenvectors": 2500, "localized": 300, "softened": 300}
 
 
-@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("name", ["pursuit", *(pytest.param(name, marks=takes_long) for name in FITS if name != "pursuit")])
 def test_killed_fits_end_with_the_same_model(kfe, name):
     kfe.ok("generate", "waveform", "--n", ROWS[name], "-o", "train.csv")
     fit = ["fit", "-q", "--threads", 1, *FITS[name], "train.csv"]

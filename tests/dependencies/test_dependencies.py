@@ -112,6 +112,7 @@ def least(folder):
     return high
 
 
+@pytest.mark.skipif("KFE_TEST_ALL" not in os.environ, reason="takes long: only in ./test.sh --all")
 def test_end_of_the_address_space_gives_a_message(folder, least):
     for extra in 4, 12, 20:
         status, messages = run_within(folder, least + extra, "fit", "-q", "-m", "none", "many.csv", "--learner", "svm",

@@ -30,6 +30,9 @@ extern const kfe_entry_info support_no_kernel; /* has an empty name */
 
 /* All subjects, without a context. The caller frees them. */
 support_subject *support_subjects(int *count);
+/* Whether this run includes the subject. With KFE_TEST_ALL, or if KFE_TEST_FILTER picks cases by name, it includes all; else each method
+ * with the Gaussian kernel and every fourth of the others, which differ from method to method. */
+int support_is_in_turn(const kfe_entry_info *method, const kfe_entry_info *kernel);
 
 int support_subject_takes_strings(const support_subject *subject);
 int support_subject_is_precomputed(const support_subject *subject);

@@ -304,7 +304,8 @@ int support_run_checks(const char *group, size_t count, const support_check *che
     for (int i = 0; i < subject_count; i++)
         for (size_t c = 0; c < count; c++) {
             job *task = &jobs[filled];
-            if (!checks[c].applies(&subjects[i]))
+            if (!support_is_in_turn(subjects[i].method, subjects[i].kernel) ||
+                !checks[c].applies(&subjects[i]))
                 continue;
             task->check = &checks[c];
             task->subject = subjects[i];
