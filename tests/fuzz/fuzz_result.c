@@ -45,7 +45,7 @@ static void write_all(kfe_context *ctx, const kfe_result *result)
 
     for (int i = 0; i < 2; i++) {
         char *text = NULL;
-        if (check(ctx, kfe_result_report(ctx, result, styles[i], &text), text, "report") &&
+        if (check(ctx, kfe_result_describe(ctx, result, styles[i], &text), text, "report") &&
             styles[i] == KFE_STYLE_JSON)
             check_json(ctx, text);
         kfe_string_free(ctx, text);

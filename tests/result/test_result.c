@@ -152,7 +152,7 @@ static void test_huge_counts_are_reals(void **state)
     const kfe_table *facts = kfe_result_table(result, 0);
     assert_int_equal(kfe_table_find(facts, "a")->kind, KFE_COLUMN_COUNT);
     assert_int_equal(kfe_table_find(facts, "b")->kind, KFE_COLUMN_REAL);
-    assert_ok(ctx, kfe_result_report(ctx, result, KFE_STYLE_JSON, &text));
+    assert_ok(ctx, kfe_result_describe(ctx, result, KFE_STYLE_JSON, &text));
     assert_non_null(strstr(text, "\"a\": 9007199254740992"));
     assert_non_null(strstr(text, "\"b\": 9.22337203685477"));
     assert_non_null(strstr(text, "\"c\": -9.22337203685477"));
