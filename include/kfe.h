@@ -737,6 +737,10 @@ KFE_API kfe_status kfe_model_kernel(kfe_context *ctx, const kfe_model *model, in
 KFE_API int64_t kfe_model_classes(const kfe_model *model);
 KFE_API const char *kfe_model_class_name(const kfe_model *model, int64_t index);
 KFE_API const char *kfe_model_column_name(const kfe_model *model, int view, int64_t col); /* or NULL */
+/* Names the columns of a view (copied, kfe_model_cols of them), for a model that was fitted on columns without names. KFE_EINVAL if they
+ * have names, since new data is matched by them, or if there is no such view. */
+KFE_API kfe_status kfe_model_set_column_names(kfe_context *ctx, kfe_model *model, int view,
+                                              const char *const *names);
 /* The matrix A in features(x) = Aᵀκ(S, x) − offset or, if the support size is 0, W in Wᵀx − offset: *rows × kfe_model_dim.
  * kcca and kgcca have one such block per view, one below the other, so that *rows is the support size times the number of views.
  * NULL and *rows = 0 for localized models, and if the columns themselves are the features. */

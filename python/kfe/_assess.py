@@ -164,7 +164,7 @@ def _split_entry(number: int, split: Split, measured: dict[str, float], setting:
             "metrics": measured, "support_vectors": None, "seconds": seconds, "failed": None}
 
 
-def _held_rows(problem: Problem, predictions: list[np.ndarray], is_real: bool) -> dict[str, Any]:
+def held_rows(problem: Problem, predictions: list[np.ndarray], is_real: bool) -> dict[str, Any]:
     """The table of held-out predictions as the library makes it; empty if they are not kept."""
     keep, rows = problem.options.get("held_out", "auto"), []
     if keep in ("no", False) or (keep not in ("yes", True) and sum(map(len, predictions)) > MOST_HELD_OUT):
@@ -184,27 +184,36 @@ def _held_rows(problem: Problem, predictions: list[np.ndarray], is_real: bool) -
     return {"held_out": rows}
 
 
-def assess_baseline(estimator: Any, label: str, problem: Problem) -> dict[str, Any]:
-    """Assesses an estimator from scikit-learn on the same splits, without tuning it."""
+def assess_fits(estimator: Any, problem: Problem) -> tuple[list[dict[str, Any]], list[HeldOut], list[np.ndarray]]:
+    """Fits an estimator that follows scikit-learn's conventions on each training part. Returns for each split what was measured, the residuals of
+    numbers, and the predictions of its test rows."""
     from sklearn.base import clone, is_regressor
-    from sklearn.utils.validation import has_fit_parameter
-    if problem.weights is not None and not has_fit_parameter(estimator, "sample_weight"):
-        raise UnsupportedError(f"sample_weight: {label} takes no weights of examples; leave it or the weights out")
+    from ._pipeline import weight_options
     measure: Callable = value_metrics if is_regressor(estimator) else class_metrics
     splits, parts, predictions = [], [], []
     for number, (train, test) in enumerate(problem.splits):
         start = time.perf_counter()
-        options = {} if problem.weights is None else {"sample_weight": problem.weights_of(train)}
+        options = weight_options(estimator, problem.weights_of(train))
         fitted = clone(estimator).fit(take_rows(problem.X, train), problem.y[train], **options)
         measured = measure(fitted, take_rows(problem.X, test), problem.y[test], problem.metrics, problem.weights_of(test))
         splits.append(_split_entry(number, (train, test), measured, {}, time.perf_counter() - start))
         predictions.append(np.asarray(fitted.predict(take_rows(problem.X, test))))
         if is_regressor(estimator):
             parts.append(held_out(fitted, take_rows(problem.X, test), problem.y[test], problem.weights_of(test)))
+    return splits, parts, predictions
+
+
+def assess_baseline(estimator: Any, label: str, problem: Problem) -> dict[str, Any]:
+    """Assesses an estimator from scikit-learn on the same splits, without tuning it."""
+    from sklearn.utils.validation import has_fit_parameter
+    from ._pipeline import is_pipeline
+    if problem.weights is not None and not is_pipeline(estimator) and not has_fit_parameter(estimator, "sample_weight"):
+        raise UnsupportedError(f"sample_weight: {label} takes no weights of examples; leave it or the weights out")
+    splits, parts, predictions = assess_fits(estimator, problem)
     metrics = summarise(splits, problem.splits)
     pooled = {"pooled": pool(parts, problem.splits, metrics)} if parts else {}
     return {"label": label, "method": type(estimator).__name__, "kernels": [], "learner": None, "metrics": metrics, **pooled,
-            "splits": splits, **_held_rows(problem, predictions, is_regressor(estimator)), "fits": len(splits), "seconds": sum(split["seconds"] for split in splits)}
+            "splits": splits, **held_rows(problem, predictions, bool(parts)), "fits": len(splits), "seconds": sum(split["seconds"] for split in splits)}
 
 
 def differences(methods: list[dict[str, Any]], metric: str, share: float) -> list[dict[str, Any]]:
@@ -307,7 +316,7 @@ def assess_nested(estimator: Any, grid: Mapping[str, Any], problem: Problem, sea
     metrics = summarise(splits, problem.splits)
     pooled = {"pooled": pool(parts, problem.splits, metrics)} if parts else {}
     return {"method": estimator._entry.name, "kernels": [], "learner": None, "metrics": metrics, **pooled, "splits": splits,
-            **_held_rows(problem, predictions, is_regressor(estimator)), "nested": True, "settings": settings, "best": best["setting"], "fits": len(settings) * len(splits),
+            **held_rows(problem, predictions, is_regressor(estimator)), "nested": True, "settings": settings, "best": best["setting"], "fits": len(settings) * len(splits),
             "seconds": time.perf_counter() - start, "_best": best}
 
 

@@ -178,6 +178,11 @@ class Model:
         names = [lib.kfe_model_column_name(self.pointer, view, j) for j in range(self.view_columns[view])]
         return np.array([name.decode() for name in names], dtype=object) if names and all(names) else None
 
+    def name_columns(self, names: list[str]) -> None:
+        """Names the columns of a model of one view that was fitted without names."""
+        texts = (c_char_p * len(names))(*(name.encode() for name in names))
+        self.context.call(lib.kfe_model_set_column_names, self.pointer, 0, texts)
+
     def prepared_names(self, view: int) -> np.ndarray | None:
         """The names of the columns of a view after its steps; None if a column has no name."""
         names = [lib.kfe_model_prepared_name(self.pointer, view, j) for j in range(lib.kfe_model_prepared_cols(self.pointer, view))]

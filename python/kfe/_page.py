@@ -70,6 +70,13 @@ class Source:
             estimator = load(estimator)
         if estimator is not None:
             from sklearn.utils.validation import check_is_fitted
+            from ._pipeline import fitted_parts, is_pipeline
+            if is_pipeline(estimator):
+                check_is_fitted(estimator.steps[-1][1])
+                parts = fitted_parts(estimator)
+                estimator = parts.last
+                train, test = ((parts.apply(pair[0]), *pair[1:]) if pair is not None and pair[0] is not None else pair
+                               for pair in (train, test))
             check_is_fitted(estimator)
             if not hasattr(estimator, "_model"):
                 raise TypeError(f"figures are drawn from estimators of kfe, not from {type(estimator).__name__}")
@@ -159,6 +166,7 @@ def report(source: Any, X: Any = None, y: Any = None, *, train: tuple[Any, Any] 
     Parameters
     ----------
     source : estimator, path of a model file, or result of `cv` or `compare`
+        A pipeline of scikit-learn that ends in an estimator of this package is shown as its last step sees the examples.
     X, y : array-like, optional
         Test examples, on which predictions are judged.
     train : tuple (X, y), optional

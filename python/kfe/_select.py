@@ -102,7 +102,7 @@ def _check_own(estimator) -> None:
     if not isinstance(estimator, Extractor):
         what = estimator.__name__ + ", a class" if isinstance(estimator, type) else type(estimator).__name__
         raise TypeError(f"this function takes an estimator of this package, such as kfe.KOCClassifier(), not {what}; "
-                        "pipelines and estimators of scikit-learn go into kfe.compare, or its own cross_val_score")
+                        "other estimators of scikit-learn go into kfe.compare, or its own cross_val_score")
     if not isinstance(estimator, Predicting):
         others = " or ".join(f"kfe.{other}" for other in estimator._predictors)
         raise TypeError(f"{type(estimator).__name__} gives features only and cannot predict; use {others} here")
@@ -243,6 +243,36 @@ def _nested(estimator, grid, problem) -> dict[str, Any]:
     return typed(assess_nested(estimator, grid, problem._replace(options=options), Search(_search, inner)))
 
 
+def _cv_pipeline(pipeline, X, y, grid: Any, division, options: dict[str, Any], refit: bool,
+                 weights: np.ndarray | None) -> CrossValidation:
+    """Cross-validation of a pipeline, which Python runs: the library sees the columns that the steps give, fold by fold."""
+    from sklearn.base import clone
+    from ._pipeline import assess_pipeline, best_pipeline
+    from ._splits import give_splits, group_codes, library_splits
+    pipeline = clone(pipeline)
+    last, grid = pipeline.steps[-1][1], {} if grid is None else grid
+    _check_own(last)
+    places = lambda rows: np.arange(rows, dtype=float).reshape(-1, 1)  # noqa: E731  the library's folds depend on y alone
+
+    def divide(y, groups, weights, folds):
+        codes = None if groups is None else group_codes(groups)
+        data = clone(last)._prepare(last._context(), places(len(y)), y, reset=True, weights=weights)
+        try:
+            give_splits(data, None, codes, weights)
+            return library_splits(data, {"folds": folds if codes is None else min(folds, int(codes.max()) + 1)})
+        finally:
+            data.free()
+
+    problem = _problem(clone(last), places(len(np.asarray(y))) if not division.is_explicit else X, y, division, options, weights)
+    if grid and problem.inner_folds < 2:
+        raise ValueError("a grid over the steps of a pipeline needs inner_folds of at least 2")
+    report = assess_pipeline(pipeline, grid, problem._replace(X=X), divide)
+    found = CrossValidation(report)
+    if refit:
+        found.best_estimator_ = best_pipeline(pipeline, report.get("best") or {}, X, y, weights)
+    return found
+
+
 @documented(lib.kfe_cv_option)
 def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = None, groups: Any = None,
        sample_weight: Any = None, refit: bool = False, **options: Any) -> CrossValidation:
@@ -254,7 +284,9 @@ def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = N
     Parameters
     ----------
     estimator : object
-        A classifier or regressor of this package. Its random_state, n_threads, memory, device and verbose apply.
+        A classifier or regressor of this package. Its random_state, n_threads, memory, device and verbose apply. Or a
+        ``Pipeline`` of scikit-learn that ends in one: every step is fitted again on each training part. Its grid names
+        steps, ``{"scaler__with_std": [True, False], "dim": [1, 2]}``; names without a step belong to the last one.
     X, y : array-like
     grid : dict, optional
         Values to try for parameters of the kernel, the method, the learner or the fit: ``{"gamma": [0.1, 1]}`` or
@@ -288,10 +320,14 @@ def cv(estimator, X, y, *, grid: Grid | Iterable[str] | None = None, cv: Any = N
     >>> result["metrics"]["accuracy"]["mean"] > 0.9
     True
     """
+    from ._pipeline import is_pipeline
     from ._splits import Division, explicit_splits, with_folds
-    estimator, grid, division = _fresh(estimator), clean_grid(grid), Division(cv, groups)
+    division = Division(cv, groups)
     options, rows = with_folds(division, clean_options(options)), len(np.asarray(y))
     weights = _weights(sample_weight, rows)
+    if is_pipeline(estimator):
+        return _cv_pipeline(estimator, X, y, grid, division, options, refit, weights)
+    estimator, grid = _fresh(estimator), clean_grid(grid)
     whole = _library_grid([estimator], grid)
     if whole is not None:
         result = _search(estimator, X, y, whole, explicit_splits(division, X, np.asarray(y)), options, refit,
@@ -460,7 +496,7 @@ def evaluate(estimator, X, y, *, sample_weight: Any = None, **options: Any) -> E
     Parameters
     ----------
     estimator : object or path
-        A fitted estimator, or the path of a model file.
+        A fitted estimator, a fitted pipeline that ends in one, or the path of a model file.
     X, y : array-like
     sample_weight : array-like of shape (n_samples,), optional
         How many examples each row counts for in the metrics.
@@ -474,9 +510,13 @@ def evaluate(estimator, X, y, *, sample_weight: Any = None, **options: Any) -> E
     result : Evaluation
         A dict with metrics, the confusion matrix, and the points of the ROC and precision-recall curves.
     """
+    from ._pipeline import fitted_parts, is_pipeline
     if isinstance(estimator, (str, os.PathLike)):
         from ._estimators import load
         estimator = load(estimator)
+    if is_pipeline(estimator):
+        parts = fitted_parts(estimator)
+        X, estimator = parts.apply(X), parts.last
     _check_own(estimator)
     from sklearn.utils.validation import check_is_fitted
     check_is_fitted(estimator)

@@ -137,7 +137,8 @@ class ScoresDisplay(Display):
             Training examples, shown as outlines beside them.
         ax : matplotlib axes, optional
         """
-        if getattr(getattr(estimator, "_model", None), "dim", 2) < 2:
+        last = estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+        if getattr(getattr(last, "_model", None), "dim", 2) < 2:
             features = (1, 1)
         return cls._draw(Source(estimator, (X, y), train, x=features[0], y=features[1]), ax, "scatter")
 

@@ -393,6 +393,18 @@ const char *kfe_model_column_name(const kfe_model *model, int view, int64_t col)
     return col >= 0 && col < model->views[view].cols ? model->views[view].column_names[col] : NULL;
 }
 
+kfe_status kfe_model_set_column_names(kfe_context *ctx, kfe_model *model, int view, const char *const *names)
+{
+    kfe_i_model_view *named = view >= 0 && view < model->view_count ? &model->views[view] : NULL;
+
+    if (!named)
+        return kfe_i_fail(ctx, KFE_EINVAL, "there is no view %d", view);
+    if (named->column_names)
+        return kfe_i_fail(ctx, KFE_EINVAL, "the columns of view %d have names already", view);
+    kfe_status status = kfe_i_strings_copy(model->ctx, named->cols, names, &named->column_names);
+    return status == KFE_OK ? KFE_OK : kfe_i_lack(ctx);
+}
+
 const double *kfe_model_coefficients(const kfe_model *model, int64_t *rows)
 {
     *rows = model->coefficients ? kfe_i_model_blocks(model) * model->rows : 0;

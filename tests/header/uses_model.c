@@ -2,6 +2,27 @@
 /* Uses of specs, fits, models and predictions. */
 #include "header/uses.h"
 
+/* On a copy, whose columns have no names yet. */
+static kfe_status use_column_names(kfe_context *ctx, const kfe_model *model)
+{
+    kfe_status status = KFE_OK;
+    const char *names[COLS] = {"first", "second"};
+    kfe_model *copy = NULL;
+    char *bytes = NULL;
+    size_t size = 0;
+
+    TRY(kfe_model_save_bytes(ctx, model, &bytes, &size));
+    TRY(kfe_model_load_bytes(ctx, bytes, size, &copy));
+    TRY(CALL(kfe_model_set_column_names)(ctx, copy, 0, names));
+    assert_string_equal(kfe_model_column_name(copy, 0, 1), "second");
+    assert_int_equal(kfe_model_set_column_names(ctx, copy, 0, names), KFE_EINVAL);
+    assert_int_equal(kfe_model_set_column_names(ctx, copy, 1, names), KFE_EINVAL);
+cleanup:
+    kfe_string_free(ctx, bytes);
+    kfe_model_free(copy);
+    return status;
+}
+
 static double dot_product(void *user, const double *x, const double *y, int64_t cols)
 {
     double sum = 0;
@@ -180,6 +201,7 @@ kfe_status use_model(kfe_context *ctx, void *user)
     TRY(CALL(kfe_model_save_bytes)(ctx, models[0], &bytes, &size));
     TRY(CALL(kfe_model_load_bytes)(ctx, bytes, size, &models[1]));
     TRY(CALL(kfe_model_bind_kernel)(ctx, models[1], "dot", dot_product, NULL));
+    TRY(use_column_names(ctx, models[1]));
     TRY(use_predictions(ctx, models[1], data));
     TRY(CALL(kfe_model_save)(ctx, models[0], model_path));
     TRY(CALL(kfe_model_load)(ctx, model_path, &models[2]));
