@@ -20,12 +20,12 @@ from ._drawing import axes_for, draw_panel
 from ._lib import shown
 from ._page import Source
 
-__all__ = ["Display", "ScoresDisplay", "ScreeDisplay", "PathDisplay", "DimChoiceDisplay", "RocDisplay", "PrecisionRecallDisplay",
+__all__ = ["Display", "ScoresDisplay", "ScreeDisplay", "PathDisplay", "DimChoiceDisplay", "PermutationTestDisplay", "RocDisplay", "PrecisionRecallDisplay",
            "ConfusionDisplay", "GateDisplay", "CvCurveDisplay", "CvSurfaceDisplay", "ComparisonDisplay", "ViewsDisplay",
            "LoadingsDisplay", "LoadingWeightsDisplay", "RotationsDisplay", "CoefficientsDisplay", "VipDisplay",
            "SelectivityRatioDisplay", "SmcDisplay", "ImportanceDisplay", "OutliersDisplay", "ContributionsDisplay",
            "ResidualsDisplay", "CalibrationDisplay", "GateRegionsDisplay", "PredictedDisplay", "scores", "scree", "path",
-           "dim_choice", "roc", "precision_recall", "confusion", "calibration", "gate", "gate_regions", "views", "cv_curve", "cv_surface", "comparison",
+           "dim_choice", "permutation_test", "roc", "precision_recall", "confusion", "calibration", "gate", "gate_regions", "views", "cv_curve", "cv_surface", "comparison",
            "loadings", "loading_weights", "rotations", "coefficients", "vip", "selectivity_ratio", "smc", "importance", "outliers",
            "contributions", "predicted", "residuals"]
 
@@ -278,6 +278,12 @@ class CvSurfaceDisplay(_OfResults):
     """The metric of a search over two parameters."""
 
     kind = "cv-surface"
+
+
+class PermutationTestDisplay(_OfResults):
+    """The metric with permuted labels, and the value observed."""
+
+    kind = "permutation-test"
 
 
 class ComparisonDisplay(_OfResults):
@@ -547,6 +553,11 @@ def cv_curve(results, *, metric=None, ax=None):
 def cv_surface(results, *, metric=None, ax=None):
     """Plot the metric of `kfe.cv` over two parameters as a heat map."""
     return CvSurfaceDisplay.from_results(results, metric=metric, ax=ax)
+
+
+def permutation_test(results, *, ax=None):
+    """Plot a histogram of the metric with permuted labels, of a search with ``permutations``, and the value observed."""
+    return PermutationTestDisplay.from_results(results, ax=ax)
 
 
 def comparison(results, *, metric=None, ax=None):

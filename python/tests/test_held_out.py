@@ -92,3 +92,14 @@ def test_figures_of_classes(iris):
     assert {(row["true class"], row["predicted class"]): row["count"] for _, row in table.iterrows()} == \
         {(a, b): counts[i, j] for i, a in enumerate(["one", "two", "three"]) for j, b in enumerate(["one", "two", "three"]) if counts[i, j]}
     assert np.trace(counts) / 150 == pytest.approx(best["metrics"]["accuracy"]["mean"], abs=0.01)
+
+
+def test_the_permutation_test_is_drawn(data):  # noqa: F811
+    pytest.importorskip("matplotlib")
+    import kfe.plot
+    found = kfe.cv(kfe.PLSRegressor(2), data[0], data[1][:, 0], folds=4, permutations=20)
+    permuted = found["permutations"]["values"]
+    assert found["permutations"]["p"] == pytest.approx((1 + sum(value <= found["metrics"]["rmse"]["mean"] for value in permuted)) / 21)
+    table = kfe.plot.permutation_test(found).table()
+    assert table["permutations"][table["what"] == "permuted"].sum() == 2 * 20  # each bin has two corners
+    np.testing.assert_allclose(table["rmse"][table["what"] == "observed"], found["pooled"]["rmsecv"], rtol=1e-3)

@@ -195,6 +195,30 @@ def test_tables_have_bias_and_sep(kfe):
     assert float(table["SEP"]) == pytest.approx((sum((e - bias) ** 2 for e in residuals) / 39) ** 0.5)
 
 
+def test_the_permutation_test_is_a_histogram(kfe):
+    """The outline has as many permutations as there were, over the bins they fall into; the line stands at the value observed."""
+    kfe.ok("generate", "iris", "-o", "iris.csv")
+    cv = kfe.ok("cv", "-q", "-m", "pca", "--dim", "1", "--learner", "knn", "--folds", "3", "--permutations", "40", "iris.csv", "--json").out
+    kfe.write("cv.json", cv)
+    found, permuted = json.loads(cv), json.loads(cv)["permutations"]["values"]
+    permuted = [row["value"] if isinstance(row, dict) else row for row in permuted]
+    kfe.ok("plot", "permutation-test", "cv.json", "-o", "p.csv")
+    rows = list(csv.DictReader(kfe.path("p.csv").open()))
+    outline = [(float(row["accuracy"]), float(row["permutations"])) for row in rows if row["what"] == "permuted"]
+    assert outline[0][1] == outline[-1][1] == 0 and outline[0][0] == min(permuted) and outline[-1][0] == pytest.approx(max(permuted))
+    bins = [(left, right, height) for (left, height), (right, _) in zip(outline[1:-1:2], outline[2:-1:2])]
+    assert sum(height for _, _, height in bins) == len(permuted) == 40 and len(bins) == 7
+    for k, (left, right, height) in enumerate(bins):
+        inside = sum(left - 1e-12 <= value < right - 1e-12 or (k == 6 and value >= left - 1e-12) for value in permuted)
+        assert height == pytest.approx(inside, abs=sum(abs(value - edge) < 1e-9 for value in permuted for edge in (left, right)))
+    observed = [float(row["accuracy"]) for row in rows if row["what"] == "observed"]
+    assert observed == [found["metrics"]["accuracy"]["mean"]] * 2
+    caption = json.loads(kfe.ok("plot", "permutation-test", "cv.json", "-o", "-", "--format", "json").out)["caption"]
+    assert f"p {found['permutations']['p']:.3g}" in caption and "in 40 permutations" in caption
+    kfe.write("none.json", kfe.ok("cv", "-q", "-m", "pca", "--learner", "knn", "--folds", "3", "iris.csv", "--json").out)
+    kfe.refused("plot", "permutation-test", "none.json", "-o", "p.csv", says="with permutations")
+
+
 def test_regions_of_the_gate(kfe):
     """Examples belong to the part with the largest share; on a border two parts share the largest one."""
     rows = [(((i * 37) % 101) / 10 - 5, ((i * 59) % 97) / 10 - 5) for i in range(120)]

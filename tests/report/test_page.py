@@ -172,6 +172,52 @@ def test_other_reports(kind, tmp_path):
         check_quiet(page, tmp_path / "r.html")
 
 
+def make_report(kind, folder):
+    """A report of one of the four kinds, about data with a long name."""
+    kfe(folder, "generate", "waveform", "--n", "90", "--seed", "1", "-o", "train.csv")
+    kfe(folder, "generate", "waveform", "--n", "60", "--seed", "2", "-o", "test.csv")
+    if kind == "cv":
+        (folder / "line.csv").write_text("a,b,moisture\n" + "".join(f"{i},{i * i % 7},{2 * i + 3 * (i * i % 7) + 0.5 * (i % 3)}\n" for i in range(60)))
+        kfe(folder, "cv", "-q", "-m", "pls", "--learner", "ls", "--task", "regress", "--grid", "dim=1,2", "--permutations", "5", "line.csv", "--report", "r.html")
+    elif kind == "compare":
+        kfe(folder, "compare", "-q", "-m", "kfd", "-m", "koc", "-m", "pca", "--learner", "knn", "--folds", "3", "train.csv", "--report", "r.html")
+    else:
+        kfe(folder, "fit", "-q", "-m", "kfd", "-k", "rbf", "--learner", "knn", "train.csv", "-o", "m.kfe", "--report", "r.html")
+        if kind == "evaluate":
+            kfe(folder, "evaluate", "-q", "m.kfe", "test.csv", "--report", "r.html")
+    return folder / "r.html"
+
+
+HEADS = {"fit": ("kfd with rbf: label of train", "Only training examples are given, which say how well the model remembers: accuracy "),
+         "evaluate": ("kfd with rbf: label of test", "Accuracy "),
+         "cv": ("Cross-validation of pls: moisture of line", "RMSE "),
+         "compare": ("Comparison of kfd, koc and pca: label of train", "the best of 3 methods: accuracy ")}
+
+
+@needs_chromium
+@pytest.mark.parametrize("kind", HEADS)
+def test_reports_fit_wide_and_narrow_windows(kind, tmp_path):
+    """Nothing is wider than the window, and no word or number of a table is broken; the title and the quality stand first."""
+    path = make_report(kind, tmp_path)
+    with chromium.Chromium() as page:
+        page.open(path)
+        for width in (1300, 400):
+            page.call("Emulation.setDeviceMetricsOverride", width=width, height=1700, deviceScaleFactor=1, mobile=False)
+            page.wait("window.kfeReport && window.kfeReport.figures")
+            page.wait(f"document.documentElement.scrollWidth <= {width}")
+            assert page.evaluate("document.querySelector('h1').textContent") == HEADS[kind][0]
+            assert HEADS[kind][1] in page.evaluate("document.querySelector('.quality').textContent")
+            order = page.evaluate("[...document.querySelectorAll('h1, .quality, .lead, h2')].map(e => e.className || e.textContent)")
+            assert order[1:3] == ["quality", "lead"] and next(each for each in order[3:] if each != "Warnings") == "Quality"
+            page.wait("document.querySelectorAll('.table td.number').length > 0")
+            lines = page.evaluate("[...document.querySelectorAll('.table td.number')].map(e => { const r = document.createRange();"
+                                  " r.selectNodeContents(e); return r.getClientRects().length; })")
+            assert max(lines) == 1  # each number on one line
+            sections = page.evaluate("[...document.querySelectorAll('main h2')].map(e => e.textContent)")
+            assert len(sections) == len(set(sections))
+        check_quiet(page, path)
+
+
 @needs_chromium
 @needs_charts
 def test_panels_stand_below_each_other_in_a_narrow_window(tmp_path):

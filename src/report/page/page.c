@@ -10,6 +10,7 @@
 #include "report/figure/svg.h"
 #include "report/page/embedded.h"
 #include "report/page/pack.h"
+#include "report/page/title.h"
 #include "text/parts.h"
 
 /* The parts of the page, each written before the template is filled. */
@@ -109,19 +110,12 @@ static const char *fact_of(const page *p, const char *name)
 
 static void put_title(const page *p, kfe_i_text *out)
 {
-    const char *title = p->report->source.settings.title;
-    const char *plain = p->report->source.model ? kfe_model_plain_learner(p->report->source.model) : NULL;
+    kfe_i_page_title(p->report, out);
+}
 
-    if (title[0]) {
-        kfe_i_put_markup(out, title);
-    } else if (p->report->source.model) {
-        kfe_i_text_puts(out, "Model of ");
-        kfe_i_put_markup(out, plain ? plain : p->report->source.model->method);
-    } else if (fact_of(p, "title")) {
-        kfe_i_put_markup(out, fact_of(p, "title"));
-    } else {
-        kfe_i_text_puts(out, "Results of a search");
-    }
+static void put_quality(const page *p, kfe_i_text *out)
+{
+    kfe_i_page_quality(p->report, out);
 }
 
 static void put_set(kfe_i_text *out, const kfe_i_set *set)
@@ -261,6 +255,7 @@ static void put_part(const page *p, const char *name, size_t length, kfe_i_text 
         const char *bytes;
     } const parts[] = {{"title", put_title, NULL},
                        {"lead", put_lead, NULL},
+                       {"quality", put_quality, NULL},
                        {"warnings", put_warnings, NULL},
                        {"done", put_done, NULL},
                        {"nav", NULL, p->nav.bytes},

@@ -183,3 +183,14 @@ test_that("held-out predictions are those of fits without the row", {
   expect_equal(mean(classes$held_out$truth == classes$held_out$prediction), classes$metrics$mean)
   expect_identical(plot(classes, type = "confusion"), classes)
 })
+
+test_that("a permutation test has a p-value and a figure", {
+  found <- kfe_cv(Species ~ ., iris, method = "pca", dim = 1, learner = "knn", folds = 3, permutations = 9)
+  permuted <- found$tables[["permutations/values"]]$value
+  expect_equal(found$tables$facts[["permutations/p"]], (1 + sum(permuted >= found$metrics$mean)) / 10)
+  drawn <- jsonlite::fromJSON(kfe_figure(found, "permutation-test", format = "json"), simplifyVector = FALSE)
+  expect_match(drawn$caption, "in 9 permutations")
+  grDevices::pdf(NULL)
+  on.exit(grDevices::dev.off())
+  expect_identical(plot(found, type = "permutation-test"), found)
+})

@@ -126,7 +126,7 @@ cleanup:
 const kfe_i_figure_kind kfe_i_figure_comparison = {
     .name = "comparison",
     .title = "Comparison of methods",
-    .section = "Choice",
+    .section = "Quality",
     .summary =
         "methods compared on the same splits, by mean and by mean rank, with groups that do not differ",
     .needs = "the JSON of compare with at least two methods",

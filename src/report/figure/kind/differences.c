@@ -49,7 +49,7 @@ cleanup:
 const kfe_i_figure_kind kfe_i_figure_differences = {
     .name = "differences",
     .title = "Differences between methods",
-    .section = "Choice",
+    .section = "Quality",
     .summary = "every pair of compared methods with the p-values of their difference, as a table",
     .needs = "the JSON of compare with at least two methods",
     .draw = draw,

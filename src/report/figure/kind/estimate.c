@@ -134,7 +134,7 @@ cleanup:
 const kfe_i_figure_kind kfe_i_figure_estimate = {
     .name = "estimate",
     .title = "Estimated quality",
-    .section = "Choice",
+    .section = "Quality",
     .summary = "every metric over the test parts of a search, with the setting chosen, as a table",
     .needs = "the JSON of cv or compare",
     .draw = draw,
