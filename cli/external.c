@@ -43,9 +43,8 @@ int cli_external_run(const char *name, char **words)
         kfe_i_become(path, words);
     kfe_i_become(program, words);
     fprintf(stderr,
-            "kfe: %s is a program of its own, %s, which is neither beside kfe nor in PATH; the sources build "
-            "it where jansson is "
-            "installed\n",
+            "kfe: %s needs the program %s, which is neither beside kfe nor in PATH; the sources build it if "
+            "jansson is installed\n",
             name, program);
     return 1;
 }

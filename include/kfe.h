@@ -144,8 +144,8 @@ typedef struct kfe_device_entry {
  * the list. */
 typedef struct kfe_device_list kfe_device_list;
 KFE_API kfe_status kfe_devices(kfe_context *ctx, kfe_device_list **out);
-KFE_API const kfe_device_entry *kfe_device_list_entry(const kfe_device_list *list,
-                                                      int index); /* NULL past the end */
+/* NULL past the end. */
+KFE_API const kfe_device_entry *kfe_device_list_entry(const kfe_device_list *list, int index);
 KFE_API void kfe_device_list_free(kfe_device_list *list);
 
 /* Shares the work of the calls with this context among processes that MPI started (docs/cluster.md). `communicator` is the address of
@@ -316,7 +316,7 @@ KFE_API kfe_status kfe_data_copy_target(kfe_context *ctx, const kfe_data *from, 
  * data with the same values. Copies a view that has gaps. */
 KFE_API kfe_status kfe_data_set_missing(kfe_context *ctx, kfe_data *data, const char *fill);
 /* Encodes columns of categories of data with one dense view: each category of a column becomes a column of zeros and ones
- * in the same position, named "NAME=CATEGORY" if the columns have names. `columns` are `count` increasing numbers from 0;
+ * in the same position, named "NAME=CATEGORY" if the columns have names. `columns` has `count` column numbers, from 0, in increasing order;
  * texts[k * rows + i] is the text of columns[k] in row i (copied; NULL: missing, see kfe_data_set_missing). The numbers in
  * these columns of the data are ignored. Categories are sorted like classes; there may be at most 1000. The model keeps
  * them: encode new data with kfe_data_encode_for_model, or read it with kfe_data_read_for_model. */
@@ -368,7 +368,7 @@ KFE_API const double *kfe_data_csr_values(const kfe_data *data, int view);
 KFE_API kfe_task kfe_data_task(const kfe_data *data);
 KFE_API int64_t kfe_data_classes(const kfe_data *data);
 KFE_API const char *kfe_data_class_name(const kfe_data *data, int64_t index); /* NULL if out of range */
-KFE_API int64_t kfe_data_class_of(const kfe_data *data, int64_t row);         /* -1 if it has none */
+KFE_API int64_t kfe_data_class_of(const kfe_data *data, int64_t row);         /* -1: no label */
 KFE_API const char *kfe_data_column_name(const kfe_data *data, int view, int64_t col); /* or NULL */
 /* The real targets, rows × *cols; NULL and *cols = 0 without real targets. */
 KFE_API const double *kfe_data_targets(const kfe_data *data, int64_t *cols);
@@ -564,7 +564,7 @@ KFE_API int64_t kfe_accumulator_rows(const kfe_accumulator *sums);
 KFE_API kfe_status kfe_accumulator_finish(kfe_context *ctx, const kfe_accumulator *sums, kfe_model **out);
 KFE_API kfe_status kfe_accumulator_save(kfe_context *ctx, const kfe_accumulator *sums, const char *path);
 KFE_API kfe_status kfe_accumulator_load(kfe_context *ctx, const char *path, kfe_accumulator **out);
-/* The bytes of such a file. The caller frees them with kfe_string_free. */
+/* The bytes of the file that kfe_accumulator_save writes. The caller frees them with kfe_string_free. */
 KFE_API kfe_status kfe_accumulator_save_bytes(kfe_context *ctx, const kfe_accumulator *sums, char **out,
                                               size_t *size);
 KFE_API kfe_status kfe_accumulator_load_bytes(kfe_context *ctx, const void *bytes, size_t size,
@@ -689,7 +689,7 @@ KFE_API kfe_status kfe_model_load_bytes(kfe_context *ctx, const void *bytes, siz
  * NULL: defaults. KFE_EINPUT with the reason if the model works on strings, given kernel matrices or user functions. */
 KFE_API kfe_status kfe_model_export_onnx(kfe_context *ctx, const kfe_model *model, const char *options,
                                          const char *path);
-/* The bytes of that file. The caller frees them with kfe_string_free. */
+/* The bytes of this ONNX file. The caller frees them with kfe_string_free. */
 KFE_API kfe_status kfe_model_export_onnx_bytes(kfe_context *ctx, const kfe_model *model, const char *options,
                                                char **out, size_t *size);
 
@@ -699,8 +699,8 @@ KFE_API const char *kfe_model_learner(const kfe_model *model); /* NULL: features
  * kfe_transform then gives the columns, or the decision values of the learner. NULL: the model extracts features. */
 KFE_API const char *kfe_model_plain_learner(const kfe_model *model);
 KFE_API const char *kfe_model_calibration(const kfe_model *model); /* "platt", "isotonic"; NULL: none */
-KFE_API const char *
-kfe_model_conformal(const kfe_model *model);               /* "split", "cross", "jackknife"; NULL: none */
+/* "split", "cross" or "jackknife"; NULL: none. */
+KFE_API const char *kfe_model_conformal(const kfe_model *model);
 KFE_API int64_t kfe_model_outputs(const kfe_model *model); /* decision values; 0 without a learner */
 KFE_API kfe_task kfe_model_task(const kfe_model *model);
 KFE_API int64_t kfe_model_dim(const kfe_model *model);
@@ -719,7 +719,7 @@ KFE_API const int32_t *kfe_model_division(const kfe_model *model, int64_t *count
 /* The steps that prepare the rows of a view before its scaling, as the fit option `prepare` takes them, "none" without any. The caller
  * frees the string with kfe_string_free. */
 KFE_API kfe_status kfe_model_prepare(kfe_context *ctx, const kfe_model *model, int view, char **out);
-/* The columns of a view after its steps, which kernels and coefficients see, and their names (NULL: it has none). */
+/* The columns of a view after its steps, which kernels and coefficients see, and their names (NULL: no name). */
 KFE_API int64_t kfe_model_prepared_cols(const kfe_model *model, int view); /* 0 if out of range */
 KFE_API const char *kfe_model_prepared_name(const kfe_model *model, int view, int64_t col);
 /* The scaling of a view's columns, (x - shift) * factor: kfe_model_prepared_cols numbers each. NULL: nothing is subtracted or
@@ -801,18 +801,18 @@ typedef struct kfe_column {
     kfe_column_kind kind;
     const double *numbers;    /* one per row, NaN where not available; or NULL: the column has no numbers */
     const char *const *texts; /* one per row, NULL where not available; or NULL: the column has no text */
-    const unsigned char
-        *given; /* 0: the row lacks the column, as a setting lacks a parameter; NULL: every row has it */
+    /* 0: the row has no such column, as a setting may lack a parameter; NULL: every row has it */
+    const unsigned char *given;
 } kfe_column;
 
 KFE_API void kfe_result_free(kfe_result *result);
 /* NULL past the end. */
 KFE_API const kfe_table *kfe_result_table(const kfe_result *result, int index);
-/* NULL: there is none. */
+/* NULL: the result has no such table. */
 KFE_API const kfe_table *kfe_result_find(const kfe_result *result, const char *table);
 /* NULL past the end. */
 KFE_API const kfe_column *kfe_table_column(const kfe_table *table, int64_t index);
-/* NULL: there is none. */
+/* NULL: the table has no such column. */
 KFE_API const kfe_column *kfe_table_find(const kfe_table *table, const char *column);
 /* A number or a text of the facts; NaN or NULL if it is not available. */
 KFE_API double kfe_result_number(const kfe_result *result, const char *column);

@@ -14,8 +14,8 @@ typedef struct kfe_i_view {
     char *path; /* the file it came from, for messages; NULL: none */
     kfe_i_table table;
     char **column_names; /* one per column, or NULL */
-    char *const *
-        lent_names; /* of rows gathered from another data set: the names there, which outlive them; NULL: none */
+    /* Of rows gathered from another data set: the names there, which outlive them; NULL: none */
+    char *const *lent_names;
     kfe_i_encoding encoding; /* of text columns, which a dense table holds as zeros and ones */
     kfe_i_gaps gaps;         /* of a dense table */
 } kfe_i_view;

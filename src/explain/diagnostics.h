@@ -7,8 +7,8 @@
 
 /* What a share `level` of rows like the training data stays below; NaN: not defined. */
 typedef struct kfe_i_row_limits {
-    double rows,
-        rank; /* of training: the sum of their weights, and how many features do not follow from others */
+    /* Of training: the sum of the weights of rows, and how many features do not follow from others. */
+    double rows, rank;
     double of[KFE_DIAGNOSTICS]; /* of each distance; NaN for KFE_DIAGNOSTIC_OUTLIER */
     double t2_by_moments;       /* χ² with the mean and the variance of T² over the training rows */
     double studentized;         /* of the size of studentized residuals */

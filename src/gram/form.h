@@ -81,7 +81,7 @@ typedef struct kfe_i_gram_form {
     /* The most eigenvalues that can be positive. NULL: n. */
     int64_t (*rank_bound)(const kfe_i_gram *gram);
 
-    /* ---- operators made from this one, which they borrow ---- */
+    /* ---- other operators, made from this one; they borrow it ---- */
 
     /* PGP. NULL: form/centred.c, which corrects entries and vectors. */
     kfe_status (*centre)(const kfe_i_gram *gram, kfe_i_gram **out);

@@ -22,8 +22,8 @@ enum {
     PANEL = 512,       /* columns; the diagonal block is factored on one thread */
     SMALL_PANEL = 256, /* up to the following order */
     SMALL_ORDER = 6000,
-    ROWS =
-        128 /* of a task; divides a panel. The same for any number of threads, so that products round alike */
+    /* Of a task; divides a panel. The same for any number of threads, so that products round alike */
+    ROWS = 128
 };
 /* Operations of a thread between two questions to the cancel callback: a third of a second. */
 #define OPERATIONS 1e10

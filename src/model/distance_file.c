@@ -45,11 +45,10 @@ static kfe_status match_names(kfe_context *ctx, const char *path, char *const *n
         const char *name = view->column_names[j] ? view->column_names[j] : "";
         from[j] = find_name(names, count, j, name);
         if (from[j] < 0 || taken[from[j]])
-            KFE_FAIL(
-                ctx, KFE_EINPUT,
-                "%s: {distance} has %s column '%s', which the data has; give both the same names, or one "
-                "of them no names",
-                path, from[j] < 0 ? "no" : "only one", name);
+            KFE_FAIL(ctx, KFE_EINPUT,
+                     "%s: {distance} has %s column '%s', which the data has; give both the same names, or "
+                     "remove the names of one",
+                     path, from[j] < 0 ? "no" : "only one", name);
         taken[from[j]] = 1;
     }
 cleanup:

@@ -19,8 +19,8 @@ typedef struct request {
     double *features;             /* transform: the caller's; NULL: predict */
     double *predictions, *scores; /* predict: the caller's; scores may be NULL */
     kfe_i_ready ready;            /* all that follows is scratch, for one block */
-    double *values, *own_features,
-        *own_scores;   /* values: of all views, before and after their steps and maps */
+    /* values: of all views, before and after their steps and maps */
+    double *values, *own_features, *own_scores;
     double *step_room; /* of one row */
 } request;
 

@@ -114,8 +114,8 @@ kfe_status kfe_report_set_results(kfe_context *ctx, kfe_report *report, const kf
         !kfe_result_find(results, "results"))
         return kfe_i_fail(
             ctx, KFE_EINPUT,
-            "the results are neither those of a cross-validation, nor of a comparison, nor of a "
-            "reproduction");
+            "a report shows the result of a cross-validation, a comparison or a reproduction; this is another "
+            "one");
     forget(report);
     report->source.results = results;
     return KFE_OK;

@@ -13,8 +13,8 @@ enum { LONGEST_GROUP = 512 };
 typedef struct writer {
     kfe_i_json json;
     const kfe_result *result;
-    int64_t *
-        next; /* of each table, the first row that was not written yet: rows are in the order of their parents */
+    /* Of each table, the first row that was not written yet: rows are in the order of their parents */
+    int64_t *next;
 } writer;
 
 /* The groups that are open in a row, as "outer/inner/". */

@@ -52,8 +52,8 @@ typedef struct kfe_i_split_rows {
     const kfe_i_given_split *given; /* splits of the user, for all rows; NULL: none */
     int64_t given_count;
     const int64_t *row_numbers; /* of the data, for rows that a file of splits names; NULL: all are there */
-    const kfe_i_row_key
-        *keys;    /* of the rows: folds go by their content (content_splits.c); NULL: by their places */
+    /* Of the rows: folds go by their content (content_splits.c); NULL: by their places */
+    const kfe_i_row_key *keys;
     int or_fewer; /* with fewer rows or groups than folds, make as many folds as these instead of failing */
 } kfe_i_split_rows;
 

@@ -36,8 +36,8 @@ enum {
     KFE_TUNE_SEVERAL = 1u << 8,    /* also several real targets */
     KFE_TUNE_ONLY_VIEWS = 1u << 9, /* not for one view */
     KFE_TUNE_WIDE = 1u << 10,      /* only for more columns than rows, which scale=auto leaves as they are */
-    KFE_TUNE_WEIGHTED =
-        1u << 11 /* only for data with weights: replaces a candidate whose learner takes none */
+    /* Only for data with weights: replaces a candidate whose learner takes none */
+    KFE_TUNE_WEIGHTED = 1u << 11
 };
 
 /* One row of the table of candidates. In a grid, numbers after '@' are multiples of a typical kernel width, and

@@ -16,7 +16,7 @@ def test_program_beside_kfe_or_in_path(kfe, tmp_path):
                                       env={**os.environ, "PATH": path})
     missing = run("/nowhere")
     assert missing.returncode == 2 and not missing.stdout
-    assert "kfe: reproduce is a program of its own, kfe-reproduce, which is neither beside kfe nor in PATH" in missing.stderr
+    assert "kfe: reproduce needs the program kfe-reproduce, which is neither beside kfe nor in PATH" in missing.stderr
     assert run(str(KFE.parent)).stdout == kfe.ok("reproduce", "--list").out
 
 

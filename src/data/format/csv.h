@@ -44,8 +44,8 @@ typedef struct kfe_i_csv_fault {
 typedef struct kfe_i_dialect {
     char delimiter; /* a blank stands for any number of blanks */
     int64_t fields; /* per row */
-    kfe_i_picks
-        picks; /* fields that are the label, or name, group or weigh the rows; `removed` without a model */
+    /* Fields that are the label, or name, group or weigh the rows; `removed` without a model */
+    kfe_i_picks picks;
     int64_t *place; /* the column of the table that each field becomes, -1: none */
     /* Which of the text columns (csv_encode.c) each field is, -1: none; NULL: there are none */
     int64_t *text;

@@ -21,8 +21,8 @@ typedef struct kfe_i_chain {
     int count; /* 0: rows stay as they are */
     kfe_i_fitted_step *steps;
     int64_t cols, made; /* columns before the first and after the last step; 0: not known yet */
-    char **
-        names; /* of the columns after it, if a step makes other columns; NULL: names stay, or there are none */
+    /* Of the columns after it, if a step makes other columns; NULL: names stay, or there are none */
+    char **names;
 } kfe_i_chain;
 
 /* One chain, without names of views; "none" and "" have no steps. */

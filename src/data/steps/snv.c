@@ -22,7 +22,7 @@ static int64_t apply(const kfe_i_fitted_step *fit, const double *row, double *ou
         squares += out[j] * out[j];
     }
     double deviation = sqrt(squares / (double)(fit->cols - 1));
-    /* what rounding leaves of a constant row is no variation */
+    /* a constant row differs from its mean by rounding only */
     int varies = deviation > 1e-14 * fabs(mean);
     for (int64_t j = 0; j < fit->cols; j++)
         out[j] = varies ? out[j] / deviation : 0;

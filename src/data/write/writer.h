@@ -12,8 +12,8 @@ typedef struct kfe_i_written {
     const char *path;
     kfe_i_table table;
     char *const *column_names; /* or NULL */
-    const char *const
-        *value_words;        /* text has these words in place of the table's numbers 0, 1, …; or NULL */
+    /* Text has these words in place of the table's numbers 0, 1, …; or NULL */
+    const char *const *value_words;
     const char *name_prefix; /* for generated names x1, x2, … of a header; NULL: no header */
     const kfe_i_table *ids;  /* strings that name the rows, or NULL */
     const char *id_name;

@@ -45,8 +45,8 @@ typedef struct pivoting {
     kfe_i_rpcholesky *made;
     int64_t block;
     double threshold; /* diagonal entries up to this are rounding */
-    double *
-        cumulative; /* per place drawn from: mass times diagonal summed up to here, of entries above the threshold */
+    /* Per place drawn from: mass times diagonal summed up to here, of entries above the threshold */
+    double *cumulative;
     int64_t *proposed;    /* places in `rows`; block */
     int64_t *examples;    /* the examples at these places; block */
     double *core;         /* block × block */

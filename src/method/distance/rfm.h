@@ -52,8 +52,8 @@ kfe_status kfe_i_rfm_search(kfe_i_rfm *s);
 kfe_status kfe_i_rfm_last_fit(const kfe_i_rfm *s, const kfe_i_map *map, kfe_i_distance_fit *out);
 void kfe_i_rfm_free(kfe_i_rfm *s);
 
-/* Divides the examples by a tree and fits its leaves: a solution of kind KFE_SOLUTION_TREE without a predictor. *divided is 0, and there
- * is no solution, if one leaf holds all. */
+/* Divides the examples by a tree and fits its leaves: a solution of kind KFE_SOLUTION_TREE without a predictor. If one leaf holds
+ * all examples, *divided is 0 and *out stays empty. */
 kfe_status kfe_i_rfm_fit_tree(const kfe_i_rfm *s, int *divided, kfe_i_solution *out);
 
 #endif

@@ -92,7 +92,7 @@ kfe_status kfe_i_document_word(kfe_i_document *document, const char *key, const 
 /* A list of texts, and the texts of the list that the document is in. */
 kfe_status kfe_i_document_names(kfe_i_document *document, const char *key, int64_t *count, char ***names);
 kfe_status kfe_i_document_items(kfe_i_document *document, int64_t *count, char ***names);
-/* A kernel; `resolved`: its parameters are all numbers, as there is no training data to take names such as `scale` from. */
+/* A kernel; `resolved`: all its parameters are numbers: without training data a word such as `scale` means nothing. */
 kfe_status kfe_i_document_kernel(kfe_i_document *document, const char *key, int resolved,
                                  kfe_i_kernel *kernel);
 

@@ -29,8 +29,8 @@ enum {
     KFE_SERIES_CROSSES = 1u << 1, /* points are large crosses around others: what was predicted wrongly */
     KFE_SERIES_GREY = 1u << 2,    /* no colour of its own: a reference line */
     KFE_SERIES_DOTTED = 1u << 3,  /* a line with a marker at every row */
-    KFE_SERIES_HOLLOW =
-        1u << 4, /* training examples beside test examples: outlines, and grey plus signs for crosses */
+    /* Training examples beside test examples: outlines, and grey plus signs for crosses */
+    KFE_SERIES_HOLLOW = 1u << 4,
     KFE_SERIES_KEY = 1u << 5 /* no rows: an entry of the legend, which switches series on and off */
 };
 

@@ -149,7 +149,7 @@ kfe_status kfe_i_explained_linear(kfe_context *ctx, const kfe_i_source *source, 
     *out = NULL;
     if (!source->model || source->model->projector != KFE_PROJECT_LINEAR)
         return KFE_OK;
-    ctx->log = NULL; /* a model without loadings lacks the figure; that is no news */
+    ctx->log = NULL; /* a model without loadings lacks the figure, which needs no warning */
     kfe_status status = kfe_explain_refit(ctx, source->model, train, NULL,
                                           train ? "parts=linear;jackknife" : "parts=linear", out);
     ctx->log = log;
