@@ -11,272 +11,18 @@
 #include "model/choose_dim.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "core/memory.h"
 #include "core/rng.h"
-#include "core/sort.h"
-#include "data/rows/distinct.h"
-#include "model/left_out.h"
+#include "model/choosing.h"
 
-enum { FOLDS = 5, MOST_FEATURES = 20, MOST_ROWS = 1000, FEWEST_ROWS = 10 };
-/* A feature that keeps less than this share of its length after orthogonalisation says nothing new. */
-#define KFE_SPENT_FEATURE 1e-8
+enum { MOST_FEATURES = 20, MOST_ROWS = 1000, FEWEST_ROWS = 10 };
 /* Errors that differ by less than this share are equal but for rounding. */
 #define KFE_EQUAL_ERRORS 1e-9
-/* The same of squares of features, relative to the largest: rounding does not decide the order of rows. */
-#define KFE_EQUAL_FEATURES 1e-9
-
-/* ---- one fold ---- */
-
-typedef struct choosing {
-    kfe_context *ctx;
-    kfe_i_arena memory; /* of the arrays */
-    const kfe_data *train;
-    kfe_spec *spec; /* with `most` features and no learner */
-    kfe_i_distinct distinct;
-    int64_t units; /* distinct rows that take part */
-    int64_t most, targets;
-    double *y;        /* rows × targets */
-    double *errors;   /* (most + 1) × units: from no features on */
-    double *masses;   /* units */
-    int64_t *fold_of; /* units */
-    int64_t *order;   /* rows: by content, as methods break ties by the places of rows */
-    int64_t *kept, *left;
-} choosing;
-
-static double weight_of(const choosing *c, int64_t row)
-{
-    return kfe_i_weight_of(&c->train->target, row);
-}
-
-/* A regression on one feature after the other, on the rows kept, and its residuals on both parts. */
-typedef struct regression {
-    const choosing *c;
-    int64_t kept, left;
-    double *on_kept, *on_left; /* orthonormal features by weight, one after the other; the constant first */
-    double *rest_kept, *rest_left; /* rows × targets: residuals */
-    int64_t count;
-} regression;
-
-static double product(const regression *r, const double *a, const double *b, int64_t stride)
-{
-    double sum = 0;
-
-    for (int64_t i = 0; i < r->kept; i++)
-        sum += weight_of(r->c, r->c->kept[i]) * a[i] * b[i * stride];
-    return sum;
-}
-
-/* Adds the feature at the end of on_kept and on_left, of which this makes an orthonormal one, unless it depends on those before. */
-static void add_feature(regression *r)
-{
-    double *own = r->on_kept + r->count * r->kept;
-    double *other = r->on_left + r->count * r->left;
-    int64_t t = r->c->targets;
-    double before = sqrt(product(r, own, own, 1));
-
-    for (int pass = 0; pass < 2; pass++)
-        for (int64_t j = 0; j < r->count; j++) {
-            const double *q = r->on_kept + j * r->kept;
-            double overlap = product(r, own, q, 1);
-            for (int64_t i = 0; i < r->kept; i++)
-                own[i] -= overlap * q[i];
-            for (int64_t i = 0; i < r->left; i++)
-                other[i] -= overlap * r->on_left[j * r->left + i];
-        }
-    double length = sqrt(product(r, own, own, 1));
-    if (!(length > KFE_SPENT_FEATURE * before) || !isfinite(length))
-        return;
-    for (int64_t i = 0; i < r->kept; i++)
-        own[i] /= length;
-    for (int64_t i = 0; i < r->left; i++)
-        other[i] /= length;
-    for (int64_t k = 0; k < t; k++) {
-        double slope = product(r, own, r->rest_kept + k, t);
-        for (int64_t i = 0; i < r->kept; i++)
-            r->rest_kept[i * t + k] -= slope * own[i];
-        for (int64_t i = 0; i < r->left; i++)
-            r->rest_left[i * t + k] -= slope * other[i];
-    }
-    r->count++;
-}
-
-/* The squared residuals of the rows left out, after j features. */
-static void add_errors(const regression *r, int64_t j)
-{
-    const choosing *c = r->c;
-
-    for (int64_t i = 0; i < r->left; i++) {
-        double sum = 0;
-        for (int64_t k = 0; k < c->targets; k++)
-            sum += r->rest_left[i * c->targets + k] * r->rest_left[i * c->targets + k];
-        c->errors[j * c->units + c->distinct.of[c->left[i]]] += weight_of(c, c->left[i]) * sum;
-    }
-}
-
-static kfe_status regress(choosing *c, int64_t kept, int64_t left, const kfe_i_table *on_kept,
-                          const kfe_i_table *on_left)
-{
-    kfe_status status = KFE_OK;
-    regression r = {.c = c, .kept = kept, .left = left};
-    kfe_i_arena memory = {.ctx = c->ctx};
-    int64_t t = c->targets;
-
-    KFE_TAKE(&memory, r.on_kept, kept * (c->most + 1));
-    KFE_TAKE(&memory, r.on_left, left * (c->most + 1));
-    KFE_TAKE(&memory, r.rest_kept, kept * t);
-    KFE_TAKE(&memory, r.rest_left, left * t);
-    for (int64_t i = 0; i < kept; i++)
-        memcpy(r.rest_kept + i * t, c->y + c->kept[i] * t, (size_t)t * sizeof *c->y);
-    for (int64_t i = 0; i < left; i++)
-        memcpy(r.rest_left + i * t, c->y + c->left[i] * t, (size_t)t * sizeof *c->y);
-    for (int64_t j = 0; j <= c->most; j++) {
-        double *own = r.on_kept + r.count * kept;
-        double *other = r.on_left + r.count * left;
-        for (int64_t i = 0; i < kept; i++)
-            own[i] = j == 0 ? 1 : kfe_i_table_value(on_kept, i, j - 1 < on_kept->cols ? j - 1 : 0);
-        for (int64_t i = 0; i < left; i++)
-            other[i] = j == 0 ? 1 : kfe_i_table_value(on_left, i, j - 1 < on_left->cols ? j - 1 : 0);
-        add_feature(&r);
-        add_errors(&r, j);
-    }
-cleanup:
-    kfe_i_arena_free(&memory);
-    return status;
-}
-
-/* A fit does not see classes without a member among its rows. */
-static kfe_status drop_empty_classes(kfe_data *data)
-{
-    kfe_status status = KFE_OK;
-    int32_t *old_code = NULL;
-
-    if (data->target.task != KFE_TASK_CLASSES)
-        return KFE_OK;
-    KFE_ALLOC(data->ctx, old_code, data->target.class_count);
-    kfe_i_target_compact(&data->target, old_code);
-cleanup:
-    kfe_i_free(data->ctx, old_code);
-    return status;
-}
-
-static kfe_status run_fold(choosing *c, int64_t fold)
-{
-    kfe_status status = KFE_OK;
-    int64_t kept = 0;
-    int64_t left = 0;
-    kfe_data *on = NULL;
-    kfe_data *out = NULL;
-    kfe_model *model = NULL;
-    kfe_i_table features[2] = {{0}, {0}};
-
-    for (int64_t k = 0; k < c->distinct.rows && c->distinct.of[c->order[k]] < c->units; k++) {
-        int64_t i = c->order[k];
-        if (c->fold_of[c->distinct.of[i]] == fold)
-            c->left[left++] = i;
-        else
-            c->kept[kept++] = i;
-    }
-    const kfe_i_row_list kept_rows = {c->kept, kept};
-    KFE_TRY(kfe_i_gather_fold(c->ctx, c->spec, c->train, kept_rows, kept_rows, &on));
-    KFE_TRY(kfe_i_gather_fold(c->ctx, c->spec, c->train, (kfe_i_row_list){c->left, left}, kept_rows, &out));
-    KFE_TRY(drop_empty_classes(on));
-    KFE_TRY(kfe_i_fit_model(c->ctx, c->spec, on, &model));
-    KFE_TRY(kfe_i_model_features(c->ctx, model, on, &features[0]));
-    KFE_TRY(kfe_i_model_features(c->ctx, model, out, &features[1]));
-    KFE_TRY(regress(c, kept, left, &features[0], &features[1]));
-cleanup:
-    kfe_i_table_free(&features[0]);
-    kfe_i_table_free(&features[1]);
-    kfe_model_free(model);
-    kfe_data_free(on);
-    kfe_data_free(out);
-    return status;
-}
-
-/* Sorts by falling value; values that are equal but for rounding, by content. */
-static void sort_rows(int64_t count, kfe_i_sorted *items)
-{
-    kfe_i_sort_falling(items, count);
-    double equal = KFE_EQUAL_FEATURES * items[0].value;
-    for (int64_t k = 1; k < count; k++)
-        if (items[k - 1].value - items[k].value <= equal)
-            items[k].value = items[k - 1].value;
-    kfe_i_sort_falling(items, count);
-}
-
-/* Deals the distinct rows to the folds in the order of the square of the first feature of a fit on all of them: like the feature, that
- * depends neither on constants added to columns nor on the order of rows and classes. */
-static kfe_status deal_rows(choosing *c)
-{
-    kfe_status status = KFE_OK;
-    int64_t count = 0;
-    kfe_i_sorted *items = NULL;
-    kfe_data *all = NULL;
-    kfe_model *model = NULL;
-    kfe_i_table features = {0};
-
-    while (count < c->distinct.rows && c->distinct.of[c->order[count]] < c->units) {
-        c->kept[count] = c->order[count];
-        count++;
-    }
-    KFE_ALLOC(c->ctx, items, c->units);
-    const kfe_i_row_list rows = {c->kept, count};
-    *kfe_i_spec_dim(c->spec) = 1;
-    KFE_TRY(kfe_i_gather_fold(c->ctx, c->spec, c->train, rows, rows, &all));
-    KFE_TRY(drop_empty_classes(all));
-    KFE_TRY(kfe_i_fit_model(c->ctx, c->spec, all, &model));
-    KFE_TRY(kfe_i_model_features(c->ctx, model, all, &features));
-    *kfe_i_spec_dim(c->spec) = c->most;
-    for (int64_t i = 0; i < count; i++) { /* equal rows have equal features but for rounding */
-        double feature = kfe_i_table_value(&features, i, 0);
-        items[c->distinct.of[c->kept[i]]] =
-            (kfe_i_sorted){.index = c->distinct.of[c->kept[i]], .value = feature * feature};
-    }
-    sort_rows(c->units, items);
-    for (int64_t k = 0; k < c->units; k++)
-        c->fold_of[items[k].index] = k % FOLDS;
-cleanup:
-    kfe_i_free(c->ctx, items);
-    kfe_i_table_free(&features);
-    kfe_model_free(model);
-    kfe_data_free(all);
-    return status;
-}
-
-/* ---- the choice ---- */
-
-/* Classes as indicators. */
-static kfe_status take_targets(choosing *c)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_target *target = &c->train->target;
-    int classes = target->task == KFE_TASK_CLASSES;
-    kfe_i_target standardised = *target;
-
-    if (kfe_i_spec_scales_target(c->spec, target)) {
-        standardised.values = NULL;
-        KFE_TRY(kfe_i_target_standardise(c->ctx, target, &standardised));
-    }
-    c->targets = classes ? target->class_count : target->cols;
-    KFE_TAKE_ZERO(&c->memory, c->y, target->rows * c->targets);
-    for (int64_t i = 0; i < target->rows; i++)
-        if (classes)
-            c->y[i * c->targets + target->codes[i]] = 1;
-        else
-            memcpy(c->y + i * c->targets, standardised.values + i * c->targets,
-                   (size_t)c->targets * sizeof *c->y);
-cleanup:
-    if (standardised.values != target->values)
-        kfe_i_free(c->ctx, standardised.values);
-    return status;
-}
 
 /* Linear methods cannot give more features than columns, and other methods no more than rows. */
 static int64_t most_features(const kfe_i_fit *job, int64_t units)
 {
-    int64_t most = units - (units + FOLDS - 1) / FOLDS - 2;
+    int64_t most = units - (units + KFE_CHOOSING_FOLDS - 1) / KFE_CHOOSING_FOLDS - 2;
 
     if (!(job->spec->method->flags & KFE_HAS_KERNELS) && job->scaled[0].cols < most)
         most = job->scaled[0].cols;
@@ -293,7 +39,7 @@ static double sum_of(int64_t count, const double *values)
 }
 
 /* The standard error of the squared error after j features, over distinct rows. */
-static double standard_error(const choosing *c, int64_t j)
+static double standard_error(const kfe_i_choosing *c, int64_t j)
 {
     double mean = sum_of(c->units, c->errors + j * c->units) / sum_of(c->units, c->masses);
     double squares = 0;
@@ -306,7 +52,7 @@ static double standard_error(const choosing *c, int64_t j)
 }
 
 /* The fewest features within one standard error of the smallest error; 0: so is the mean of the targets, without any feature. */
-static int64_t fewest_within(const choosing *c)
+static int64_t fewest_within(const kfe_i_choosing *c)
 {
     int64_t best = 0;
     double smallest = sum_of(c->units, c->errors);
@@ -325,34 +71,9 @@ static int64_t fewest_within(const choosing *c)
     return best;
 }
 
-static kfe_status measure(choosing *c)
-{
-    kfe_status status = KFE_OK;
-    int64_t rows = c->distinct.rows;
-
-    KFE_TRY(take_targets(c));
-    KFE_TAKE_ZERO(&c->memory, c->errors, (c->most + 1) * c->units);
-    KFE_TAKE_ZERO(&c->memory, c->masses, c->units);
-    KFE_TAKE(&c->memory, c->fold_of, c->units);
-    KFE_TAKE(&c->memory, c->order, rows);
-    KFE_TAKE(&c->memory, c->kept, rows);
-    KFE_TAKE(&c->memory, c->left, rows);
-    KFE_TRY(kfe_i_distinct_order(&c->distinct, c->order));
-    KFE_TRY(deal_rows(c));
-    for (int64_t i = 0; i < rows; i++)
-        if (c->distinct.of[i] < c->units)
-            c->masses[c->distinct.of[i]] += weight_of(c, i);
-    for (int64_t fold = 0; fold < FOLDS; fold++) {
-        KFE_TRY(kfe_i_progress(c->ctx, "choosing the number of features", fold, FOLDS));
-        KFE_TRY(run_fold(c, fold));
-    }
-cleanup:
-    return status;
-}
-
 /* The fit goes on with `dim` features, and keeps the share of the targets' variance that each number of features left unexplained, with
  * its standard error. */
-static kfe_status take_choice(kfe_i_fit *job, const choosing *c, int64_t dim)
+static kfe_status take_choice(kfe_i_fit *job, const kfe_i_choosing *c, int64_t dim)
 {
     kfe_status status = KFE_OK;
     double nothing = sum_of(c->units, c->errors);
@@ -378,7 +99,7 @@ static int is_unfit(kfe_status status)
     return status == KFE_EINPUT || status == KFE_ENUMERIC || status == KFE_EINVAL;
 }
 
-static kfe_status choose(kfe_i_fit *job, choosing *c)
+static kfe_status choose(kfe_i_fit *job, kfe_i_choosing *c)
 {
     kfe_status status = KFE_OK;
     kfe_log_fn log = job->ctx->log;
@@ -388,7 +109,9 @@ static kfe_status choose(kfe_i_fit *job, choosing *c)
     c->spec->fit.calibration = KFE_CALIBRATION_NONE;
     *kfe_i_spec_dim(c->spec) = c->most;
     job->ctx->log = NULL; /* the user is not responsible for what folds warn of */
-    status = measure(c);
+    status = kfe_i_choosing_begin(c);
+    if (status == KFE_OK)
+        status = kfe_i_choosing_measure(c);
     job->ctx->log = log;
     if (is_unfit(status) || (status == KFE_OK && !(sum_of(c->units, c->errors) > 0)))
         return KFE_OK;
@@ -403,7 +126,7 @@ cleanup:
 kfe_status kfe_i_fit_choose_dim(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
-    choosing c = {.ctx = job->ctx, .memory.ctx = job->ctx, .train = job->train};
+    kfe_i_choosing c = {.ctx = job->ctx, .memory.ctx = job->ctx, .train = job->train};
 
     if (job->target.task == KFE_TASK_NONE)
         return KFE_OK;
@@ -413,8 +136,6 @@ kfe_status kfe_i_fit_choose_dim(kfe_i_fit *job)
     if (c.units >= FEWEST_ROWS && c.most > 1)
         KFE_TRY(choose(job, &c));
 cleanup:
-    kfe_spec_free(c.spec);
-    kfe_i_distinct_free(&c.distinct);
-    kfe_i_arena_free(&c.memory);
+    kfe_i_choosing_free(&c);
     return status;
 }
