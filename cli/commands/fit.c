@@ -131,6 +131,16 @@ static void print_sizes(const kfe_model *model)
         fprintf(stderr, "%s%lld support examples", has_features ? " from " : ": ", support);
 }
 
+/* ", keep 10;5": how many columns the directions of a sparse method use. */
+static void print_keep(const kfe_model *model)
+{
+    int64_t count = 0;
+    const double *kept = kfe_model_record(model, "keep", &count);
+
+    for (int64_t j = 0; kept && j < count; j++)
+        fprintf(stderr, "%s%.0f", j > 0 ? ";" : ", keep ", kept[j]);
+}
+
 /* What scale=auto decided: ", columns standardised". The reason is in the messages of the fit, and in `kfe info`. */
 static void print_scaling(const kfe_model *model)
 {
@@ -166,6 +176,7 @@ static kfe_status print_fit(const cli_session *session, const kfe_model *model, 
     print_sizes(model);
     print_landmarks(model);
     print_choices(model);
+    print_keep(model);
     print_scaling(model);
     fprintf(stderr, ", %.2f s, written to %s\n", seconds, cli_shown(cli_value(arguments, "output")));
     return KFE_OK;

@@ -125,3 +125,87 @@ def test_real_targets_are_refused():
     x, _ = blobs()
     with pytest.raises(ValueError, match="label type"):
         kfe.PLSDA().fit(x, x[:, 0])
+
+
+# ---- spls and splsda with a number of columns per direction ----
+
+def sparse_pls(x, targets, keep):
+    """Scores of Lê Cao et al. (2008, 2011), regression mode: direction h keeps keep[h] columns; data and targets are deflated."""
+    x, y = x - x.mean(axis=0), targets - targets.mean(axis=0)
+    scores, used = [], []
+    for most in keep:
+        c = x.T @ y
+
+        def shrink(a):
+            limit = np.sort(np.abs(a))[::-1][most] if most < len(a) else 0
+            a = np.sign(a) * np.maximum(np.abs(a) - limit, 0)
+            return a / np.linalg.norm(a)
+
+        u = shrink(np.linalg.svd(c)[0][:, 0])
+        for _ in range(3000):
+            v = c.T @ u
+            u = shrink(c @ (v / np.linalg.norm(v)))
+        t = x @ u
+        x = x - np.outer(t, x.T @ t / (t @ t))
+        y = y - np.outer(t, y.T @ t / (t @ t))
+        scores.append(t)
+        used.append(np.count_nonzero(u))
+    return np.column_stack(scores), used
+
+
+def planted(seed=8, rows=60, d=40):
+    """Two columns rise in each of three classes; the others are noise."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(rows) % 3
+    x = rng.normal(size=(rows, d))
+    x[:, :6] += 2 * np.repeat(np.eye(3), 2, axis=1)[y]
+    return x, y
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_splsda_is_least_squares_on_the_scores_of_the_paper(kind):
+    x, y = planted()
+    t, used = sparse_pls(x, dummies_of(y), [8, 3, 5])
+    ours = kfe.SparsePLSDAClassifier(dim=3, keep=[8, 3, 5]).fit(kind(x), y)
+    np.testing.assert_array_equal(ours.keep_, used)
+    features = ours.transform(kind(x))
+    np.testing.assert_allclose(features * np.sign((features * t).sum(axis=0)), t, atol=1e-6)
+    design = np.column_stack([np.ones(len(t)), t])
+    predicted = design @ np.linalg.lstsq(design, dummies_of(y), rcond=None)[0]
+    np.testing.assert_allclose(ours.decision_function(kind(x)), predicted - 0.5, atol=1e-6)
+    assert hasattr(ours, "predict_proba")
+
+
+def test_the_last_number_is_that_of_all_that_follow():
+    x, y = planted()
+    np.testing.assert_array_equal(kfe.SparsePLS(dim=3, keep="6,2").fit(x, y).transform(x), kfe.SparsePLS(dim=3, keep=[6, 2, 2]).fit(x, y).transform(x))
+    np.testing.assert_array_equal(kfe.SparsePLS(dim=2, keep=[4, "all"]).fit(x, y).keep_, [4, 40])
+    for wrong in ("", "5;", "0", "2.5", "-1", "five"):
+        with pytest.raises(ValueError, match="keep"):
+            kfe.SparsePLS(dim=2, keep=wrong).fit(x, y)
+
+
+def test_auto_finds_the_columns_that_differ():
+    x, y = planted(d=400)
+    ours = kfe.SparsePLSDAClassifier(keep="auto").fit(x, y)
+    assert ours.keep_.max() <= 10 and set(range(6)) <= set(np.flatnonzero(np.abs(ours.components_).max(axis=0)))
+    new, truth = planted(seed=9, d=400)
+    assert (ours.predict(new) == truth).mean() > 0.85
+    given = kfe.SparsePLSDAClassifier(dim=ours.transform(x).shape[1], keep=ours.keep_.astype(int)).fit(x, y)
+    np.testing.assert_array_equal(given.transform(x), ours.transform(x))
+
+
+@pytest.mark.parametrize("estimator", [kfe.SparsePLSDAClassifier, kfe.SparsePLS])
+def test_auto_chooses_by_content(estimator):
+    x, y = planted()
+    weights = 1 + np.arange(len(y)) % 3
+    order = np.random.default_rng(3).permutation(len(y))
+    chosen = [estimator(dim=3, keep="auto").fit(np.repeat(x, weights, axis=0), np.repeat(y, weights)),
+              estimator(dim=3, keep="auto").fit(x[order], y[order], sample_weight=weights[order])]
+    np.testing.assert_array_equal(*(model.keep_ for model in chosen))
+    np.testing.assert_allclose(*(model.transform(x) for model in chosen), atol=1e-9)
+
+
+def test_first_directions_do_not_depend_on_their_number():
+    x, y = planted()
+    np.testing.assert_array_equal(kfe.SparsePLS(dim=3, keep="auto").fit(x, y).keep_[:2], kfe.SparsePLS(dim=2, keep="auto").fit(x, y).keep_)

@@ -8,7 +8,7 @@ static const kfe_guide_row rows[] = {
      "cr to move between least squares and principal components; blf when outliers matter (loss=lad)",
      KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION},
     {"classes of spectra or genes, with their probabilities, linear", "plsda",
-     "class-rule=threshold when classes have very different sizes",
+     "splsda when few columns should matter; class-rule=threshold when classes have very different sizes",
      KFE_HAS_PREDICTOR | KFE_HAS_PROBABILITIES},
     {"the same with a kernel", "kfd",
      "hsic, uhsic when the target is a number or has a kernel of its own; kpls for more features than "

@@ -10,15 +10,12 @@
  */
 #include "model/choose_dim.h"
 
-#include <math.h>
+#include <string.h>
 
 #include "core/rng.h"
-#include "model/choosing.h"
+#include "model/choose_keep.h"
 
 enum { MOST_FEATURES = 20, MOST_ROWS = 1000, FEWEST_ROWS = 10 };
-/* Errors that differ by less than this share are equal but for rounding. */
-#define KFE_EQUAL_ERRORS 1e-9
-
 /* Linear methods cannot give more features than columns, and other methods no more than rows. */
 static int64_t most_features(const kfe_i_fit *job, int64_t units)
 {
@@ -29,66 +26,74 @@ static int64_t most_features(const kfe_i_fit *job, int64_t units)
     return most < MOST_FEATURES ? most : MOST_FEATURES;
 }
 
-static double sum_of(int64_t count, const double *values)
-{
-    double sum = 0;
-
-    for (int64_t i = 0; i < count; i++)
-        sum += values[i];
-    return sum;
-}
-
-/* The standard error of the squared error after j features, over distinct rows. */
-static double standard_error(const kfe_i_choosing *c, int64_t j)
-{
-    double mean = sum_of(c->units, c->errors + j * c->units) / sum_of(c->units, c->masses);
-    double squares = 0;
-
-    for (int64_t g = 0; g < c->units; g++) {
-        double rest = c->errors[j * c->units + g] - c->masses[g] * mean;
-        squares += rest * rest;
-    }
-    return sqrt(squares);
-}
-
 /* The fewest features within one standard error of the smallest error; 0: so is the mean of the targets, without any feature. */
 static int64_t fewest_within(const kfe_i_choosing *c)
 {
     int64_t best = 0;
-    double smallest = sum_of(c->units, c->errors);
+    double smallest = kfe_i_choosing_sum(c, c->errors);
 
     for (int64_t j = 1; j <= c->most; j++) {
-        double error = sum_of(c->units, c->errors + j * c->units);
+        double error = kfe_i_choosing_sum(c, c->errors + j * c->units);
         if (error < smallest * (1 - KFE_EQUAL_ERRORS)) {
             smallest = error;
             best = j;
         }
     }
-    double within = smallest + standard_error(c, best);
+    double within = smallest + kfe_i_choosing_standard_error(c, c->errors + best * c->units);
     for (int64_t j = 0; j < best; j++)
-        if (sum_of(c->units, c->errors + j * c->units) <= within * (1 + KFE_EQUAL_ERRORS))
+        if (kfe_i_choosing_sum(c, c->errors + j * c->units) <= within * (1 + KFE_EQUAL_ERRORS))
             return j;
     return best;
 }
 
-/* The fit goes on with `dim` features, and keeps the share of the targets' variance that each number of features left unexplained, with
- * its standard error. */
-static kfe_status take_choice(kfe_i_fit *job, const kfe_i_choosing *c, int64_t dim)
+/* The first `count` of the numbers in a list. */
+static void take_keep(const char *list, int64_t count, char *out)
+{
+    int64_t length = 0;
+
+    for (int64_t j = 0; list[length]; length++)
+        if (list[length] == ';' && ++j == count)
+            break;
+    memcpy(out, list, (size_t)length);
+    out[length] = 0;
+}
+
+/* Keeps the share of the targets' variance that each number of features left unexplained, with its standard error. */
+static kfe_status keep_errors(kfe_i_fit *job, const kfe_i_choosing *c)
 {
     kfe_status status = KFE_OK;
-    double nothing = sum_of(c->units, c->errors);
+    double nothing = kfe_i_choosing_sum(c, c->errors);
 
     KFE_ALLOC(job->ctx, job->dim_errors, 2 * c->most);
     job->dim_error_count = c->most;
     for (int64_t j = 1; j <= c->most; j++) {
-        job->dim_errors[j - 1] = sum_of(c->units, c->errors + j * c->units) / nothing;
-        job->dim_errors[c->most + j - 1] = standard_error(c, j) / nothing;
+        job->dim_errors[j - 1] = kfe_i_choosing_sum(c, c->errors + j * c->units) / nothing;
+        job->dim_errors[c->most + j - 1] =
+            kfe_i_choosing_standard_error(c, c->errors + j * c->units) / nothing;
     }
+cleanup:
+    return status;
+}
+
+/* The fit goes on with `dim` features and, with keep=auto, the numbers of columns that were chosen for them. */
+static kfe_status take_choice(kfe_i_fit *job, const kfe_i_choosing *c, int64_t dim)
+{
+    kfe_status status = KFE_OK;
+    int keep = kfe_i_spec_chooses_keep(job->spec);
+
+    if (kfe_i_spec_chooses_dim(job->spec))
+        KFE_TRY(keep_errors(job, c));
     KFE_TRY(kfe_i_spec_copy(job->ctx, job->spec, &job->own_spec));
     *kfe_i_spec_dim(job->own_spec) = dim;
+    if (keep)
+        take_keep(kfe_i_spec_keep(c->spec), dim, kfe_i_spec_keep(job->own_spec));
+    if (kfe_i_spec_chooses_dim(job->spec))
+        kfe_i_log(job->ctx, KFE_LOG_INFO, "%s: %lld features by cross-validation on %lld distinct examples",
+                  job->spec->method->name, (long long)dim, (long long)c->units);
+    if (keep)
+        kfe_i_log(job->ctx, KFE_LOG_INFO, "%s: keep=%s by cross-validation", job->spec->method->name,
+                  kfe_i_spec_keep(job->own_spec));
     job->spec = job->own_spec;
-    kfe_i_log(job->ctx, KFE_LOG_INFO, "%s: %lld features by cross-validation on %lld distinct examples",
-              job->spec->method->name, (long long)dim, (long long)c->units);
 cleanup:
     return status;
 }
@@ -103,20 +108,24 @@ static kfe_status choose(kfe_i_fit *job, kfe_i_choosing *c)
 {
     kfe_status status = KFE_OK;
     kfe_log_fn log = job->ctx->log;
+    int given = !kfe_i_spec_chooses_dim(job->spec);
 
     KFE_TRY(kfe_i_spec_copy(job->ctx, job->spec, &c->spec));
     KFE_TRY(kfe_spec_set_learner(job->ctx, c->spec, NULL, NULL));
     c->spec->fit.calibration = KFE_CALIBRATION_NONE;
     *kfe_i_spec_dim(c->spec) = c->most;
+    if (kfe_i_spec_chooses_keep(c->spec)) /* rows are dealt by a fit that chooses nothing */
+        KFE_TRY(kfe_i_param_set(job->ctx, &c->spec->method->params, NULL, c->spec->settings, "keep", "all"));
     job->ctx->log = NULL; /* the user is not responsible for what folds warn of */
     status = kfe_i_choosing_begin(c);
     if (status == KFE_OK)
-        status = kfe_i_choosing_measure(c);
+        status = kfe_i_spec_chooses_keep(job->spec) ? kfe_i_choose_keep(c, job->scaled[0].cols, given)
+                                                    : kfe_i_choosing_measure(c);
     job->ctx->log = log;
-    if (is_unfit(status) || (status == KFE_OK && !(sum_of(c->units, c->errors) > 0)))
+    if (is_unfit(status) || (status == KFE_OK && !(kfe_i_choosing_sum(c, c->errors) > 0)))
         return KFE_OK;
     KFE_TRY(status);
-    int64_t dim = fewest_within(c);
+    int64_t dim = given ? *kfe_i_spec_dim(job->spec) : fewest_within(c);
     if (dim > 0)
         KFE_TRY(take_choice(job, c, dim));
 cleanup:
@@ -133,7 +142,9 @@ kfe_status kfe_i_fit_choose_dim(kfe_i_fit *job)
     KFE_TRY(kfe_i_distinct_make(job->ctx, job->target.rows, job->target.keys, KFE_STREAM_DIM, &c.distinct));
     c.units = c.distinct.count < MOST_ROWS ? c.distinct.count : MOST_ROWS;
     c.most = most_features(job, c.units);
-    if (c.units >= FEWEST_ROWS && c.most > 1)
+    if (!kfe_i_spec_chooses_dim(job->spec) && *kfe_i_spec_dim(job->spec) < c.most)
+        c.most = *kfe_i_spec_dim(job->spec);
+    if (c.units >= FEWEST_ROWS && c.most > !kfe_i_spec_chooses_keep(job->spec))
         KFE_TRY(choose(job, &c));
 cleanup:
     kfe_i_choosing_free(&c);

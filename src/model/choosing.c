@@ -281,6 +281,28 @@ cleanup:
     return status;
 }
 
+double kfe_i_choosing_sum(const kfe_i_choosing *c, const double *errors)
+{
+    double sum = 0;
+
+    for (int64_t g = 0; g < c->units; g++)
+        sum += errors[g];
+    return sum;
+}
+
+double kfe_i_choosing_standard_error(const kfe_i_choosing *c, const double *errors)
+{
+    double squares = 0;
+    double mass = 0;
+
+    for (int64_t g = 0; g < c->units; g++)
+        mass += c->masses[g];
+    double mean = kfe_i_choosing_sum(c, errors) / mass;
+    for (int64_t g = 0; g < c->units; g++)
+        squares += pow(errors[g] - c->masses[g] * mean, 2);
+    return sqrt(squares);
+}
+
 void kfe_i_choosing_free(kfe_i_choosing *c)
 {
     kfe_spec_free(c->spec);

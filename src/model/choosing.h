@@ -9,6 +9,9 @@
 
 enum { KFE_CHOOSING_FOLDS = 5 };
 
+/* Errors that differ by less than this share are equal but for rounding. */
+#define KFE_EQUAL_ERRORS 1e-9
+
 typedef struct kfe_i_choosing {
     kfe_context *ctx;
     kfe_i_arena memory; /* of the arrays */
@@ -29,6 +32,9 @@ typedef struct kfe_i_choosing {
 kfe_status kfe_i_choosing_begin(kfe_i_choosing *choosing);
 /* Sets the first most + 1 rows of `errors`, for the spec as it is, with `most` features. */
 kfe_status kfe_i_choosing_measure(kfe_i_choosing *choosing);
+/* Of one row of errors, over the distinct rows: the sum, and its standard error. */
+double kfe_i_choosing_sum(const kfe_i_choosing *choosing, const double *errors);
+double kfe_i_choosing_standard_error(const kfe_i_choosing *choosing, const double *errors);
 /* Frees everything; spec and distinct rows too. */
 void kfe_i_choosing_free(kfe_i_choosing *choosing);
 

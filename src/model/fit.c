@@ -91,7 +91,7 @@ kfe_status kfe_i_fit_begin(kfe_i_fit *job)
     KFE_TRY(take_target(job));
     KFE_TRY(scale_views(job));
     KFE_TRY(kfe_i_resolve_kernels(job->ctx, job->train, job->scaled, &job->kernels));
-    if (kfe_i_spec_chooses_dim(job->spec))
+    if (kfe_i_spec_chooses_dim(job->spec) || kfe_i_spec_chooses_keep(job->spec))
         KFE_TRY(kfe_i_fit_choose_dim(job));
 cleanup:
     return status;

@@ -413,6 +413,20 @@ int64_t *kfe_i_spec_dim(const kfe_spec *spec)
     return (int64_t *)(void *)((char *)spec->settings + dim_row(spec)->offset);
 }
 
+char *kfe_i_spec_keep(const kfe_spec *spec)
+{
+    const kfe_i_param *row = kfe_i_param_find(&spec->method->params, "keep");
+
+    return row && row->info.type == KFE_PARAM_TEXT ? (char *)spec->settings + row->offset : NULL;
+}
+
+int kfe_i_spec_chooses_keep(const kfe_spec *spec)
+{
+    const char *keep = kfe_i_spec_keep(spec);
+
+    return keep && strcmp(keep, "auto") == 0;
+}
+
 int kfe_i_spec_chooses_dim(const kfe_spec *spec)
 {
     const kfe_i_param *row = dim_row(spec);

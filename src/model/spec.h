@@ -76,6 +76,10 @@ kfe_i_scaling kfe_i_spec_scaling(const kfe_spec *spec);
 kfe_i_calibration_kind kfe_i_spec_calibration(const kfe_spec *spec);
 /* Where the settings have the parameter `dim`, of a method that has it. */
 int64_t *kfe_i_spec_dim(const kfe_spec *spec);
+/* The parameter `keep` of sparse methods; NULL: the method has none. */
+char *kfe_i_spec_keep(const kfe_spec *spec);
+/* Whether cross-validation chooses how many columns directions use (choose_keep.h). */
+int kfe_i_spec_chooses_keep(const kfe_spec *spec);
 /* Whether cross-validation chooses the number of features (choose_dim.h). */
 int kfe_i_spec_chooses_dim(const kfe_spec *spec);
 /* Whether the learner learns from the kernel itself: the method is `none` and a kernel is given. With landmarks, only

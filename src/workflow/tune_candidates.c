@@ -130,6 +130,7 @@ static const kfe_i_candidate table[] = {
      NULL,
      KFE_TUNE_CLASSES | ANY_TABLE,
      {"dim=1,2,3,5,8", "class-rule=centroid,threshold"}},
+    {"splsda", "splsda", NULL, NULL, KFE_TUNE_CLASSES | ANY_TABLE | KFE_TUNE_WIDE, {"dim=2,4", "keep=10,50"}},
     {"kpls, Gaussian kernel",
      "kpls",
      "rbf",

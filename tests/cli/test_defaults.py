@@ -118,7 +118,7 @@ def test_numbers_of_single_methods(kfe):
         assert found[0] == found[1] != found[2], method
 
 
-@pytest.mark.parametrize("method", ["pls", "cr", "spls", "blf", "kpls", "kblf", "skpls", "skblf", "plsda"])
+@pytest.mark.parametrize("method", ["pls", "cr", "spls", "blf", "kpls", "kblf", "skpls", "skblf", "plsda", "splsda"])
 def test_the_number_of_features_is_cross_validated(kfe, method):
     kfe.write("data.csv", table(3))
     done = kfe.ok("fit", "-m", method, "data.csv", "-o", "m.kfe")

@@ -38,3 +38,25 @@ def test_cv_grid_tune_and_report(kfe):
     kfe.ok("fit", "-q", "-m", "plsda", "data.csv", "-o", "m.kfe")
     kfe.ok("report", "-q", "m.kfe", "--train", "data.csv", "-o", "r.html")
     assert "plsda" in kfe.path("r.html").read_text()
+
+
+def test_numbers_of_columns_are_chosen_said_and_kept(kfe):
+    kfe.write("data.csv", table())
+    done = kfe.ok("fit", "-m", "splsda", "--keep", "auto", "--dim", "2", "data.csv", "-o", "m.kfe")
+    said = done.err.split("keep ")[1].split(",")[0]
+    assert "by cross-validation" not in done.err  # which is about the number of features
+    kept = json.loads(kfe.ok("info", "m.kfe", "--json").out)["records"]["keep"]
+    assert len(kept) == 2 and said == ";".join(f"{number:.0f}" for number in kept)
+    expected = kfe.ok("transform", "m.kfe", "data.csv").out
+    kfe.ok("fit", "-q", "-m", "splsda", "--keep", said, "--dim", "2", "data.csv", "-o", "m.kfe")
+    assert kfe.ok("transform", "m.kfe", "data.csv").out == expected
+    kfe.ok("fit", "-q", "-m", "splsda", "--keep", said.replace(";", ","), "--dim", "2", "data.csv", "-o", "m.kfe")
+    assert kfe.ok("transform", "m.kfe", "data.csv").out == expected
+
+
+def test_keep_in_a_grid_and_in_streams(kfe):
+    kfe.write("data.csv", table())
+    found = json.loads(kfe.ok("cv", "-q", "-m", "splsda", "--dim", "2", "--grid", "keep=1,2;3,auto", "data.csv", "--json").out)
+    assert len(found["settings"]) == 3
+    kfe.ok("fit", "-q", "-m", "spls", "--keep", "3;2", "--dim", "2", "--stream", "data.csv", "-o", "m.kfe")
+    kfe.refused("fit", "-q", "-m", "spls", "--keep", "auto", "--stream", "data.csv", "-o", "s.kfe", says="--keep auto is chosen on rows")

@@ -1,51 +1,123 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sparse partial least squares: directions that use few columns, for data with many of them (genes). Direction u maximises the
- * covariance uᵀCv, C = XᵀY with the residual targets, where u is soft-thresholded so that at most `keep` columns stay:
+ * covariance uᵀCv, C = XᵀY with the residual targets, where u is soft-thresholded so that at most `keep` columns stay, a number that
+ * each direction may have of its own:
  *
  *     u ← S(Cv) / ‖S(Cv)‖,   v ← Cᵀu / ‖Cᵀu‖,   S(a)_j = sign(a_j) max(|a_j| − t, 0),
  *
- * t the (keep + 1)-th largest |a_j|, until u settles. With class labels it is sparse PLS-DA. keep=all is pls.
+ * t the (keep + 1)-th largest |a_j|, until u settles. keep=all is pls.
  *
  * Lê Cao, Rossouw, Robert-Granié & Besse (2008), "A sparse PLS for variable selection when integrating omics data", SAGMB 7; Lê Cao, Boitard
  * & Besse (2011), "Sparse PLS discriminant analysis", BMC Bioinformatics 12. Time: two passes over the data per feature.
  */
 #include <cblas.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/text.h"
 #include "method/deflation/deflation.h"
+#include "method/deflation/spls.h"
 #include "method/shared/stand_in.h"
 
-enum { MOST_ITERATIONS = 500 };
+enum { MOST_ITERATIONS = 500, USUAL_COLUMNS = 50 };
 #define KFE_SPLS_SETTLED 1e-10
 
 typedef struct spls_settings {
     int64_t dim;
     int center;
-    int64_t keep;
+    char keep[KFE_PARAM_TEXT_SIZE];
 } spls_settings;
 
 static const kfe_i_param rows[] = {
     KFE_DEFLATION_ROWS(spls_settings, "yes"),
-    KFE_INT_OR(spls_settings, keep, "keep", "50", 1, KFE_INT_MAX, "all", "all=0",
-               "maximum number of columns that a direction uses; all: no limit"),
+    KFE_KEEP_ROW(spls_settings, keep),
 };
 
+/* ---- the numbers of columns ---- */
+
+typedef struct keep_list {
+    int64_t *items; /* 0: all */
+    int64_t count;
+} keep_list;
+
+static int parse_keep(const char *begin, const char *end, int64_t *out)
+{
+    double number = 0;
+
+    *out = 0;
+    if (end - begin == 3 && strncmp(begin, "all", 3) == 0)
+        return 1;
+    if (end - begin == 4 && strncmp(begin, KFE_KEEP_AUTO, 4) == 0)
+        number = USUAL_COLUMNS;
+    else if (!kfe_i_parse_number(begin, end, &number) || !(number >= 1 && number <= KFE_INT_MAX) ||
+             number != floor(number))
+        return 0;
+    *out = (int64_t)number;
+    return 1;
+}
+
+static kfe_status parse_list(kfe_context *ctx, const char *method, const char *text, keep_list *out)
+{
+    kfe_status status = KFE_OK;
+    const char *end = NULL;
+
+    KFE_ALLOC(ctx, out->items, (int64_t)strlen(text) + 1);
+    for (const char *at = text;; at = end + 1) {
+        end = at + strcspn(at, ",;");
+        if (!parse_keep(at, end, &out->items[out->count++]))
+            KFE_FAIL(ctx, KFE_EINVAL,
+                     "%s: '%s' does not say how many columns directions use; give {keep=50}, one number for "
+                     "each direction as in {keep=50;20;10}, {keep=all} or {keep=auto}",
+                     method, text);
+        if (!*end)
+            break;
+    }
+cleanup:
+    return status;
+}
+
+/* ---- directions ---- */
+
 typedef struct sparse_state {
-    int64_t keep;
-    double *sorted, *before; /* rows of a direction */
-    double *v;               /* targets */
-    double change;           /* the largest change of a direction in its last iteration */
+    keep_list list;
+    int64_t keep;           /* of the direction at hand */
+    double *kept;           /* what the directions so far have used */
+    double *sizes, *before; /* rows of a direction */
+    double *v;              /* targets */
+    double change;          /* the largest change of a direction in its last iteration */
 } sparse_state;
 
-static int compare_falling(const void *a, const void *b)
+/* The value that is at place `place` of the values in falling order (Hoare 1961); rearranges them. */
+static double value_at(int64_t count, double *values, int64_t place)
 {
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x < y) - (x > y);
+    int64_t low = 0;
+    int64_t high = count - 1;
+
+    while (low < high) {
+        double pivot = values[low + (high - low) / 2];
+        int64_t a = low;
+        int64_t b = high;
+        while (a <= b) {
+            while (values[a] > pivot)
+                a++;
+            while (values[b] < pivot)
+                b--;
+            if (a > b)
+                break;
+            double kept = values[a];
+            values[a++] = values[b];
+            values[b--] = kept;
+        }
+        if (place <= b)
+            high = b;
+        else if (place >= a)
+            low = a;
+        else
+            break;
+    }
+    return values[place];
 }
 
 /* a ← S(a) of length one; 0 if nothing is left of it. If the largest entries are equal, the first `keep` of them stay as they are. */
@@ -56,10 +128,9 @@ static double threshold(int64_t count, sparse_state *s, double *a)
 
     if (s->keep > 0 && s->keep < count) {
         for (int64_t j = 0; j < count; j++)
-            s->sorted[j] = fabs(a[j]);
-        qsort(s->sorted, (size_t)count, sizeof *s->sorted, compare_falling);
-        limit = s->sorted[s->keep];
-        if (s->sorted[0] > limit * (1 + 1e-12)) {
+            s->sizes[j] = fabs(a[j]);
+        limit = value_at(count, s->sizes, s->keep);
+        if (fabs(a[cblas_idamax((blasint)count, a, 1)]) > limit * (1 + 1e-12)) {
             for (int64_t j = 0; j < count; j++)
                 a[j] = fabs(a[j]) > limit ? copysign(fabs(a[j]) - limit, a[j]) : 0;
         } else {
@@ -94,6 +165,15 @@ static void alternate(int64_t rows_count, int64_t targets, const double *c, spar
     s->change = fmax(s->change, change);
 }
 
+static double count_columns(int64_t count, const double *u)
+{
+    double used = 0;
+
+    for (int64_t l = 0; l < count; l++)
+        used += u[l] != 0;
+    return used;
+}
+
 static kfe_status choose(kfe_i_deflation *d, void *user, double *direction, double *product, int *has_product)
 {
     kfe_status status = KFE_OK;
@@ -102,6 +182,7 @@ static kfe_status choose(kfe_i_deflation *d, void *user, double *direction, doub
 
     (void)product;
     *has_product = 0;
+    s->keep = s->list.items[d->count < s->list.count ? d->count : s->list.count - 1];
     KFE_TRY(kfe_i_deflation_pull(d, d->residual, d->targets, d->work.image));
     kfe_i_deflation_inner(d, d->rows, d->work.image, d->work.image);
     KFE_TRY(kfe_i_deflation_leading(d, d->work.inner, &square));
@@ -115,6 +196,7 @@ static kfe_status choose(kfe_i_deflation *d, void *user, double *direction, doub
     threshold(d->rows, s, direction);
     if (s->keep > 0 && s->keep < d->rows && d->targets > 1)
         alternate(d->rows, d->targets, d->work.image, s, direction);
+    s->kept[d->count] = count_columns(d->rows, direction);
 cleanup:
     return status;
 }
@@ -133,46 +215,69 @@ static kfe_status record_used(kfe_i_solution *out)
     return kfe_i_solution_record(out, "columns-used", &used, 1);
 }
 
-static kfe_status record_change(kfe_context *ctx, double change, kfe_i_solution *out)
+static kfe_status record_change(kfe_context *ctx, const char *method, double change, kfe_i_solution *out)
 {
     if (change >= KFE_SPLS_SETTLED)
         kfe_i_log(ctx, KFE_LOG_WARNING,
-                  "spls: a direction still changes by %.1e after %d iterations; other columns may be as good",
-                  change, MOST_ITERATIONS);
+                  "%s: a direction still changes by %.1e after %d iterations; other columns may be as good",
+                  method, change, MOST_ITERATIONS);
     return kfe_i_solution_record(out, "last-change", &change, 1);
+}
+
+kfe_status kfe_i_spls_fit(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_spls_job *job,
+                          kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_deflation_setup setup = {
+        .method = job->method, .side = KFE_SIDE_PRIMAL, .center = job->center, .dim = job->dim};
+    const kfe_i_rule rule = {.choose = choose};
+    const kfe_i_gram *gram = NULL;
+    const kfe_i_table *table = NULL;
+    sparse_state state = {0};
+
+    KFE_TRY(parse_list(ctx, job->method, job->keep, &state.list));
+    KFE_TRY(kfe_i_ask_factor(ctx, source, &gram, &table));
+    int64_t d = table->cols;
+    KFE_ALLOC(ctx, state.sizes, d);
+    KFE_ALLOC(ctx, state.before, d);
+    KFE_ALLOC_ZERO(ctx, state.kept, (job->dim > KFE_DEFLATION_AUTO_DIM ? job->dim : KFE_DEFLATION_AUTO_DIM));
+    KFE_ALLOC(ctx, state.v,
+              source->target->task == KFE_TASK_REAL ? source->target->cols : source->target->class_count);
+    KFE_TRY(kfe_i_deflation_fit(ctx, source, &setup, &rule, &state, out));
+    KFE_TRY(record_used(out));
+    KFE_TRY(kfe_i_solution_record(out, "keep", state.kept, out->dim));
+    KFE_TRY(record_change(ctx, job->method, state.change, out));
+cleanup:
+    kfe_i_free(ctx, state.list.items);
+    kfe_i_free(ctx, state.sizes);
+    kfe_i_free(ctx, state.before);
+    kfe_i_free(ctx, state.kept);
+    kfe_i_free(ctx, state.v);
+    return status;
 }
 
 static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
-    kfe_status status = KFE_OK;
     const spls_settings *s = settings;
-    kfe_i_deflation_setup setup = {
-        .method = "spls", .side = KFE_SIDE_PRIMAL, .center = s->center, .dim = s->dim};
-    const kfe_i_rule rule = {.choose = choose};
-    const kfe_i_gram *gram = NULL;
-    const kfe_i_table *table = NULL;
-    sparse_state state = {.keep = s->keep};
+    const kfe_i_spls_job job = {.method = "spls", .center = s->center, .dim = s->dim, .keep = s->keep};
 
     if (source->sums)
         return kfe_i_stand_in_fit(
             ctx, source->sums,
             &(kfe_i_stand_in_job){.fit = fit, .settings = settings, .supervised = 1, .centred = s->center},
             out);
-    KFE_TRY(kfe_i_ask_factor(ctx, source, &gram, &table));
-    int64_t d = table->cols;
-    KFE_ALLOC(ctx, state.sorted, d);
-    KFE_ALLOC(ctx, state.before, d);
-    KFE_ALLOC(ctx, state.v,
-              source->target->task == KFE_TASK_REAL ? source->target->cols : source->target->class_count);
-    KFE_TRY(kfe_i_deflation_fit(ctx, source, &setup, &rule, &state, out));
-    KFE_TRY(record_used(out));
-    KFE_TRY(record_change(ctx, state.change, out));
-cleanup:
-    kfe_i_free(ctx, state.sorted);
-    kfe_i_free(ctx, state.before);
-    kfe_i_free(ctx, state.v);
-    return status;
+    return kfe_i_spls_fit(ctx, source, &job, out);
+}
+
+static kfe_i_use uses(const void *settings, kfe_i_offer offer, const char **why)
+{
+    const spls_settings *s = settings;
+
+    if (offer != KFE_OFFER_SUMS || !s || strcmp(s->keep, KFE_KEEP_AUTO) != 0)
+        return kfe_i_use_sums(settings, offer, why);
+    *why = "{keep=auto} is chosen on rows, which sums do not have; give numbers of columns";
+    return KFE_USE_NOT;
 }
 
 const kfe_i_method kfe_i_method_spls = {
@@ -183,6 +288,6 @@ const kfe_i_method kfe_i_method_spls = {
         KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kpls",
     .params = KFE_PARAM_TABLE(rows, spls_settings),
-    .uses = kfe_i_use_sums,
+    .uses = uses,
     .fit = fit,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plsda: its rules on a table whose answer is known, and allocations that fail. The oracles are in python/tests/test_discriminant.py. */
+/* plsda and splsda: rules on a table whose answer is known, and allocations that fail. The oracles are in python/tests/test_discriminant.py. */
 #include "support/fit.h"
 
 #include <math.h>
@@ -56,6 +56,9 @@ static void test_allocations_that_fail(void **state)
     support_sweep_all("plsda", support_fit_use, &largest, 30);
     support_sweep_all("plsda, threshold", support_fit_use, &threshold, 30);
     support_sweep_all("plsda, centroid", support_fit_use, &centroid, 30);
+    support_fit_case sparse = {"splsda", "dim=2,keep=auto,calibration=none", NULL, 24, 3, x, classes, 0,
+                               NULL};
+    support_sweep_all("splsda", support_fit_use, &sparse, 30);
     free(x);
     free(classes);
 }

@@ -232,3 +232,10 @@ test_that("plsda is least squares on dummies, with probabilities by default", {
   shares <- predict(model, frame, type = "prob")
   expect_equal(unname(rowSums(shares)), rep(1, 150))
 })
+
+test_that("directions of splsda have numbers of columns of their own", {
+  model <- kfe(Species ~ ., iris, method = "splsda", dim = 2, keep = c(3, 1))
+  expect_identical(unname(unlist(summary(model)$records$keep)), c(3, 1))
+  auto <- kfe(Species ~ ., iris, method = "splsda", dim = 2, keep = "auto")
+  expect_identical(dim(predict(auto, iris, type = "prob")), c(150L, 3L))
+})
