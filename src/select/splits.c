@@ -28,9 +28,13 @@
 #include "data/read/split_file.h"
 
 static const kfe_i_param protocol_rows[] = {
-    KFE_CHOICE(kfe_i_protocol, kind, "split", "folds", "folds|random|file|held-out|leave-group-out",
-               "how rows are divided: folds, random parts, as a file says, one part held out for all tests "
-               "and the rest in folds for training and validation, or each group in turn for testing"),
+    KFE_CHOICE(
+        kfe_i_protocol, kind, "split", "folds",
+        "folds|random|file|held-out|leave-group-out|kennard-stone|spxy",
+        "how rows are divided: folds, random parts, as a file says, one part held out for all tests "
+        "and the rest in folds for training and validation, each group in turn for testing, or one split "
+        "whose training rows cover the space of the columns (kennard-stone), or of columns and targets "
+        "(spxy), evenly"),
     KFE_INT(kfe_i_protocol, folds, "folds", "5", 2, KFE_INT_MAX, "number of folds"),
     KFE_INT(kfe_i_protocol, repeats, "repeats", "1", 1, KFE_INT_MAX,
             "how often the rows (held-out: those not held out) are divided anew"),
@@ -395,25 +399,26 @@ static void choose_quotas(const division *all, int64_t train_count, kfe_i_rng *r
     qsort(quotas, (size_t)all->groups, sizeof *quotas, compare_groups);
 }
 
-static kfe_status count_training_rows(const division *all, int64_t *out)
+kfe_status kfe_i_split_train_rows(kfe_context *ctx, const kfe_i_protocol *protocol, int64_t count,
+                                  int64_t *out)
 {
-    double size = all->protocol->train_size;
+    double size = protocol->train_size;
 
-    if (all->count < 2)
-        return kfe_i_fail(all->ctx, KFE_EINPUT,
+    if (count < 2)
+        return kfe_i_fail(ctx, KFE_EINPUT,
                           "%lld rows cannot be divided into training and test rows; at least two are needed",
-                          (long long)all->count);
+                          (long long)count);
     if (size >= 1 && size != floor(size))
-        return kfe_i_fail(all->ctx, KFE_EINVAL,
+        return kfe_i_fail(ctx, KFE_EINVAL,
                           "{train-size=%g} is neither a share below 1 nor a whole number of rows", size);
-    if (size >= (double)all->count)
-        return kfe_i_fail(all->ctx, KFE_EINPUT,
+    if (size >= (double)count)
+        return kfe_i_fail(ctx, KFE_EINPUT,
                           "{train-size=%.0f} leaves no row of %lld for testing; make it smaller", size,
-                          (long long)all->count);
+                          (long long)count);
     if (size >= 1)
         *out = (int64_t)size;
     else
-        *out = clamp((int64_t)floor(size * (double)all->count + 0.5), 1, all->count - 1);
+        *out = clamp((int64_t)floor(size * (double)count + 0.5), 1, count - 1);
     return KFE_OK;
 }
 
@@ -430,7 +435,7 @@ static kfe_status make_random(division *all, kfe_i_splits *out)
     quota *quotas = NULL;
     int64_t train_count = 0;
 
-    KFE_TRY(count_training_rows(all, &train_count));
+    KFE_TRY(kfe_i_split_train_rows(all->ctx, all->protocol, all->count, &train_count));
     KFE_TRY(check_size(all, (double)all->protocol->repeats));
     KFE_ALLOC(all->ctx, quotas, all->groups);
     for (int64_t repeat = 0; repeat < all->protocol->repeats; repeat++) {
@@ -530,6 +535,7 @@ kfe_i_split_rows kfe_i_split_all(const kfe_data *data)
 {
     return (kfe_i_split_rows){.rows = kfe_data_rows(data),
                               .target = &data->target,
+                              .data = data,
                               .groups = data->groups,
                               .given = data->splits,
                               .row_numbers = data->row_numbers,
@@ -542,6 +548,7 @@ kfe_i_split_rows kfe_i_split_some(const kfe_data *data, const int64_t *rows, int
                               .target = &data->target,
                               .subset = rows,
                               .subset_count = count,
+                              .data = data,
                               .groups = data->groups};
 }
 
@@ -651,6 +658,8 @@ static kfe_status divide(kfe_context *ctx, const kfe_i_protocol *protocol, const
     KFE_TRY(leave_weightless_out(ctx, &from, &kept));
     if (protocol->kind == KFE_SPLIT_HELD_OUT) {
         KFE_TRY(make_held_out(ctx, protocol, &from, purpose, out));
+    } else if (protocol->kind == KFE_SPLIT_KENNARD_STONE || protocol->kind == KFE_SPLIT_SPXY) {
+        KFE_TRY(kfe_i_space_splits_make(ctx, protocol, &from, out));
     } else if (from.groups) {
         KFE_TRY(kfe_i_group_splits_make(ctx, protocol, &from, purpose, out));
     } else if (from.keys && protocol->kind == KFE_SPLIT_FOLDS) {

@@ -25,17 +25,20 @@ typedef enum kfe_i_split_kind {
     KFE_SPLIT_RANDOM,
     KFE_SPLIT_FILE,
     KFE_SPLIT_HELD_OUT,
-    KFE_SPLIT_LEAVE_GROUP_OUT
+    KFE_SPLIT_LEAVE_GROUP_OUT,
+    KFE_SPLIT_KENNARD_STONE,
+    KFE_SPLIT_SPXY
 } kfe_i_split_kind;
 
 /* How the data is divided: rows of the parameter table that `cv`, `compare` and reproductions share. */
 typedef struct kfe_i_protocol {
-    int kind;          /* kfe_i_split_kind; "split": folds | random | file | held-out | leave-group-out */
-    int64_t folds;     /* "folds", from 2: of kinds folds and held-out */
-    int64_t repeats;   /* "repeats", from 1: of all kinds but file */
-    double train_size; /* "train-size": of kinds random and held-out (what is not held out); below 1 a share
+    int kind;        /* kfe_i_split_kind; "split" */
+    int64_t folds;   /* "folds", from 2: of kinds folds and held-out */
+    int64_t repeats; /* "repeats", from 1: of all kinds but file */
+    double
+        train_size; /* "train-size": of all kinds but folds and file (held-out: what is not held out); below 1 a share
                           of the rows, from 1 a number of them */
-    int stratified;    /* "stratified": classes in the same proportions everywhere; real targets: not used */
+    int stratified; /* "stratified": classes in the same proportions everywhere; real targets: not used */
     char file[KFE_PARAM_TEXT_SIZE]; /* "split-file" */
 } kfe_i_protocol;
 
@@ -48,6 +51,7 @@ typedef struct kfe_i_split_rows {
     const kfe_i_target *target; /* its classes, for stratified splits; NULL: none */
     const int64_t *subset;      /* row numbers; NULL: all rows */
     int64_t subset_count;
+    const kfe_data *data;           /* its columns, for splits by distances; NULL: not known */
     const int64_t *groups;          /* of each row of the data; NULL: none */
     const kfe_i_given_split *given; /* splits of the user, for all rows; NULL: none */
     int64_t given_count;
@@ -90,6 +94,13 @@ kfe_status kfe_i_splits_add_part(kfe_i_splits *splits, const kfe_i_parts *parts,
 /* The same for rows with groups (group_splits.c); kfe_i_splits_make calls it. */
 kfe_status kfe_i_group_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol,
                                    const kfe_i_split_rows *from, uint64_t purpose, kfe_i_splits *out);
+
+/* Training rows by their distances (space_splits.c); kfe_i_splits_make calls it. */
+kfe_status kfe_i_space_splits_make(kfe_context *ctx, const kfe_i_protocol *protocol,
+                                   const kfe_i_split_rows *from, kfe_i_splits *out);
+/* How many of `count` rows are for training, as train-size says. */
+kfe_status kfe_i_split_train_rows(kfe_context *ctx, const kfe_i_protocol *protocol, int64_t count,
+                                  int64_t *out);
 
 /* Warns of classes with fewer rows than folds; those of class g are start[g] … start[g + 1] − 1. */
 void kfe_i_warn_of_small_classes(kfe_context *ctx, const kfe_i_target *target, int64_t folds,

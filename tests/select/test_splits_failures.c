@@ -37,6 +37,25 @@ static kfe_status split_once(kfe_context *ctx, void *options)
     return status;
 }
 
+/* Training rows by distances, through the public call that gives them the columns. */
+static kfe_status split_by_distance(kfe_context *ctx, void *unused)
+{
+    static const double x[] = {0, 10, 5, 2, 9, 1};
+    static const double y[] = {1, 3, 2, 7, 5, 4};
+    kfe_data *data = NULL;
+    kfe_splits *splits = NULL;
+    kfe_status status = kfe_data_wrap_dense(ctx, 6, 1, 1, x, &data);
+
+    (void)unused;
+    if (status == KFE_OK)
+        status = kfe_data_set_targets(ctx, data, 1, y);
+    if (status == KFE_OK)
+        status = kfe_splits_make(ctx, data, "split=spxy,train-size=3", &splits);
+    kfe_splits_free(splits);
+    kfe_data_free(data);
+    return status;
+}
+
 static void test_failing_allocations(void **state)
 {
     char file[600];
@@ -49,6 +68,7 @@ static void test_failing_allocations(void **state)
     for (int k = 0; k < 5; k++)
         support_sweep_all(plain[k], split_once, plain[k], 10);
     support_sweep_all(file, split_once, file, 10);
+    support_sweep_all("split=spxy", split_by_distance, NULL, 10);
 }
 
 int main(void)

@@ -194,3 +194,16 @@ test_that("a permutation test has a p-value and a figure", {
   on.exit(grDevices::dev.off())
   expect_identical(plot(found, type = "permutation-test"), found)
 })
+
+test_that("training rows can cover the space of the columns", {
+  x <- as.matrix(mtcars[c("wt", "hp")])
+  found <- kfe_cv(x, mtcars$mpg, method = "pls", dim = 1, learner = "ls", split = "kennard-stone", train_size = 10, held_out = TRUE)
+  far <- as.matrix(dist(x))
+  chosen <- as.vector(which(far == max(far), arr.ind = TRUE)[1, ])
+  while (length(chosen) < 10) {
+    near <- apply(far[, chosen], 1, min)
+    near[chosen] <- -1
+    chosen <- c(chosen, which.max(near))
+  }
+  expect_setequal(found$held_out$row, setdiff(seq_len(nrow(x)), chosen))
+})
