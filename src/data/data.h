@@ -66,6 +66,11 @@ kfe_i_table kfe_i_weighted_rows(const kfe_i_table *table, const kfe_i_target *ta
 /* *out: the data with a copy of its target, which the caller frees; all else is borrowed. */
 kfe_status kfe_i_data_copy_target(kfe_context *ctx, const kfe_data *data, kfe_data *out);
 
+/* *counted: the data, or *own if some classes have rows of weight 0 only: a borrowed copy that does not know these classes. The caller
+ * frees own->target, also after a failure. */
+kfe_status kfe_i_data_forget_classes(kfe_context *ctx, const kfe_data *data, kfe_data *own,
+                                     const kfe_data **counted);
+
 /* Groups of rows with equal numbers: the group is the first such row. The caller frees *out, also after a failure. */
 kfe_status kfe_i_number_groups(kfe_context *ctx, const double *values, int64_t stride, int64_t rows,
                                int64_t **out);

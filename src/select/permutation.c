@@ -23,7 +23,13 @@ static int same_target(const kfe_i_target *target, int64_t i, int64_t j)
                   (size_t)target->cols * sizeof *target->values) == 0;
 }
 
-/* leader[i]: the first row of the group of row i; its own number without groups, or if a group has several targets. */
+static int counts(const kfe_data *data, int64_t row)
+{
+    return kfe_i_weight_of(&data->target, row) > 0;
+}
+
+/* leader[i]: the first row of the group of row i that counts; its own number without groups, or if a group has several targets. Rows
+ * of weight 0 take no part: −1. */
 static void find_leaders(const kfe_data *data, int64_t *leader)
 {
     int64_t rows = kfe_data_rows(data);
@@ -31,12 +37,13 @@ static void find_leaders(const kfe_data *data, int64_t *leader)
 
     for (int64_t i = 0; i < rows; i++) {
         leader[i] = data->groups ? 0 : i;
-        while (data->groups && data->groups[leader[i]] != data->groups[i])
+        while (counts(data, i) &&
+               (!counts(data, leader[i]) || (data->groups && data->groups[leader[i]] != data->groups[i])))
             leader[i]++;
-        uniform = uniform && same_target(&data->target, leader[i], i);
+        uniform = uniform && (!counts(data, i) || same_target(&data->target, leader[i], i));
     }
-    for (int64_t i = 0; i < rows && !uniform; i++)
-        leader[i] = i;
+    for (int64_t i = 0; i < rows; i++)
+        leader[i] = !counts(data, i) ? -1 : uniform ? leader[i] : i;
 }
 
 /* source[i]: the row whose target row i gets. */
@@ -59,7 +66,7 @@ static kfe_status draw(kfe_context *ctx, const int64_t *leader, int64_t rows, in
     for (int64_t i = 0; i < count; i++)
         source[units[i]] = given[i];
     for (int64_t i = 0; i < rows; i++)
-        source[i] = source[leader[i]];
+        source[i] = leader[i] < 0 ? i : source[leader[i]];
 cleanup:
     kfe_i_free(ctx, units);
     kfe_i_free(ctx, given);

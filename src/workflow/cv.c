@@ -34,12 +34,14 @@ kfe_status kfe_cross_validate(kfe_context *ctx, const kfe_spec *spec, const char
     kfe_i_assessment assessment = {0};
     const kfe_i_grid_texts texts = kfe_i_grid_list(grids, 0);
     kfe_i_search search = {0};
+    kfe_data own = {0};
     int64_t fits = 0;
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
 
     *out = NULL;
     if (best)
         *best = NULL;
+    KFE_TRY(kfe_i_data_forget_classes(ctx, data, &own, &data));
     KFE_TRY(kfe_i_assess_settings_parse(ctx, options, &settings));
     KFE_TRY(kfe_i_assess_count(ctx, spec, texts, data, &settings, &fits));
     kfe_i_search_begin(ctx, fits, &search);
@@ -58,6 +60,7 @@ cleanup:
         *best = NULL;
     }
     kfe_i_assessment_free(&assessment);
+    kfe_i_target_free(&own.target);
     kfe_i_threads_leave(saved_threads);
     return status;
 }
@@ -203,6 +206,7 @@ kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs
 {
     kfe_status status = KFE_OK;
     compare_settings own;
+    kfe_data counted = {0};
     kfe_i_assess_settings shared;
     comparing c = {.ctx = ctx};
     const kfe_i_grid_texts texts = kfe_i_grid_list(grids, 1);
@@ -213,6 +217,7 @@ kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs
     *out = NULL;
     if (count < 1)
         KFE_FAIL(ctx, KFE_EINVAL, "there is nothing to compare");
+    KFE_TRY(kfe_i_data_forget_classes(ctx, data, &counted, &data));
     KFE_ALLOC_ZERO(ctx, c.assessments, count);
     KFE_ALLOC_ZERO(ctx, c.failed, count);
     KFE_TRY(parse_options(ctx, options, &own, &shared));
@@ -244,6 +249,7 @@ cleanup:
         *out = NULL;
     }
     comparing_free(&c);
+    kfe_i_target_free(&counted.target);
     kfe_i_threads_leave(saved_threads);
     return status;
 }

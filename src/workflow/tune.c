@@ -281,6 +281,7 @@ kfe_status kfe_tune(kfe_context *ctx, const kfe_data *data, const char *options,
 {
     kfe_status status = KFE_OK;
     tune_settings settings;
+    kfe_data own = {0};
     kfe_i_tune tune = {.ctx = ctx, .data = data, .began = kfe_i_clock()};
     kfe_i_thread_state saved_threads = kfe_i_threads_enter(ctx);
     kfe_i_cluster *cluster = NULL;
@@ -298,6 +299,7 @@ kfe_status kfe_tune(kfe_context *ctx, const kfe_data *data, const char *options,
     KFE_TRY(kfe_i_metric_names_check(ctx, settings.metrics));
     if (!data)
         goto cleanup;
+    KFE_TRY(kfe_i_data_forget_classes(ctx, data, &own, &tune.data));
     tune.trials = settings.trials;
     KFE_TRY(begin(&tune, &settings));
     KFE_TRY(run_tune(&tune, best, out));
@@ -307,6 +309,7 @@ cleanup:
         *best = NULL;
     }
     tune_free(&tune);
+    kfe_i_target_free(&own.target);
     if (cluster)
         kfe_i_cluster_resume(ctx, cluster);
     kfe_i_threads_leave(saved_threads);

@@ -251,3 +251,30 @@ def test_samples_of_explain_go_by_content_and_weight(kfe, part):
     for one, other in (0, 1), (2, 3):
         assert sampled[one] == {key: pytest.approx(value, rel=1e-9, abs=1e-12) for key, value in sampled[other].items()}
     assert sampled[0] != sampled[2]
+
+
+def test_permuted_labels_are_those_of_rows_that_count(kfe):
+    """A class of rows of weight 0 only is given to no row: the permutation test is that of the table without them."""
+    draw = numpy.random.default_rng(6)
+    rows = [f"{draw.normal(i % 2):.4f},{1 + i % 3},{'uv'[i % 2]}" for i in range(40)]
+    kfe.write("without.csv", "a,n,kind\n" + "\n".join(rows) + "\n")
+    kfe.write("with.csv", "a,n,kind\n" + "\n".join(rows + ["3,0,z", "4,0,z", "5,0,u"]) + "\n")
+    found = [json.loads(kfe.ok("cv", "--weight", "n", "-m", "oc", "--learner", "ls", "--folds", "3", "--permutations", "5", "--json", file).out)
+             for file in ("without.csv", "with.csv")]
+    assert found[0]["permutations"]["values"] == found[1]["permutations"]["values"]
+    assert found[0]["metrics"] == found[1]["metrics"]
+
+
+@pytest.mark.parametrize("command", [["cv", "-m", "oc", "--learner", "ls"], ["compare", "-m", "oc", "-m", "pls", "--learner", "ls"],
+                                     ["tune", "--time", "none", "--trials", "13"]], ids=lambda c: c[0])
+def test_classes_of_weight_zero_change_no_metric(kfe, command):
+    """Brier score and average precision of two classes are others than those of three."""
+    draw = numpy.random.default_rng(7)
+    rows = [f"{draw.normal(i % 2):.4f},{draw.normal():.4f},{1 + i % 3},{'uv'[i % 2]}" for i in range(40)]
+    kfe.write("without.csv", "a,b,n,kind\n" + "\n".join(rows) + "\n")
+    kfe.write("with.csv", "a,b,n,kind\n" + "\n".join(["9,1,0,a", *rows, "3,1,0,z"]) + "\n")
+    found = []
+    for file in "without.csv", "with.csv":
+        text = kfe.ok(*command, "--weight", "n", "--folds", "3", "--metrics", "accuracy,brier,average-precision", "--json", file).out
+        found.append(re.sub(r'"(seconds|rows?)": *[^,}]*', "", text))
+    assert found[0] == found[1]

@@ -55,6 +55,49 @@ kfe_status kfe_i_data_copy_target(kfe_context *ctx, const kfe_data *data, kfe_da
     return kfe_i_target_gather(ctx, &data->target, NULL, kfe_data_rows(data), &out->target);
 }
 
+/* The first class with a row that counts, or −1; used: whether each class has one. Returns how many have none. */
+static int64_t find_used(const kfe_i_target *target, unsigned char *used, int32_t *first)
+{
+    int64_t unused = target->class_count;
+
+    *first = -1;
+    for (int64_t i = 0; i < target->rows; i++)
+        if (target->weights[i] > 0 && !used[target->codes[i]]) {
+            used[target->codes[i]] = 1;
+            unused--;
+            *first = *first < 0 ? target->codes[i] : *first;
+        }
+    return unused;
+}
+
+kfe_status kfe_i_data_forget_classes(kfe_context *ctx, const kfe_data *data, kfe_data *own,
+                                     const kfe_data **counted)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_target *target = &data->target;
+    unsigned char *used = NULL;
+    int32_t *old_code = NULL;
+    int32_t first = -1;
+
+    *counted = data;
+    if (!target->weights || target->task != KFE_TASK_CLASSES)
+        return KFE_OK;
+    KFE_ALLOC_ZERO(ctx, used, target->class_count);
+    if (find_used(target, used, &first) == 0 || first < 0)
+        goto cleanup;
+    KFE_ALLOC(ctx, old_code, target->class_count);
+    KFE_TRY(kfe_i_data_copy_target(ctx, data, own));
+    for (int64_t i = 0; i < target->rows; i++) /* such rows are in no part of a split */
+        if (!used[target->codes[i]])
+            own->target.codes[i] = first;
+    kfe_i_target_compact(&own->target, old_code);
+    *counted = own;
+cleanup:
+    kfe_i_free(ctx, used);
+    kfe_i_free(ctx, old_code);
+    return status;
+}
+
 kfe_status kfe_i_data_drop_weightless(kfe_context *ctx, const kfe_data *data, kfe_data **out)
 {
     kfe_status status = KFE_OK;
