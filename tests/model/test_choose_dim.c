@@ -67,8 +67,7 @@ static int64_t dim_of(kfe_context *ctx, const char *method, const char *params, 
     return dim;
 }
 
-/* skpls and skblf choose among equal examples by their places. */
-static const char *const methods[] = {"pls", "cr", "spls", "kpls", "blf", "kblf", "plsda"};
+static const char *const methods[] = {"pls", "cr", "spls", "kpls", "blf", "kblf", "plsda", "skpls", "skblf"};
 enum { METHODS = sizeof methods / sizeof *methods };
 
 static void test_planted_number(void **state)

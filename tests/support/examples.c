@@ -56,6 +56,27 @@ support_examples support_examples_make(support_target_kind kind, support_example
     return e;
 }
 
+enum { WORDS = 4, WORD_COLUMN = 4 };
+static const char *const words[WORDS] = {"red", "blue", "lime", "teal"};
+
+void support_examples_wear(support_examples *e, support_dress dress)
+{
+    e->dress = dress;
+    for (int64_t i = 0; i < e->rows; i++)
+        if (dress ==
+            EXAMPLE_TEXTS) /* the last word belongs to every fourth member of a class, as weights of zero do */
+            e->word_of[i] =
+                (int)((i / support_examples_classes(e)) % WORDS == WORDS - 1 ? WORDS - 1
+                                                                             : (i * i) % (WORDS - 1));
+        else if (dress == EXAMPLE_GAPS && i % 5 == 2)
+            e->x[i * EXAMPLE_COLS + (i / 5) % EXAMPLE_COLS] = (double)NAN;
+    for (int64_t i = 0; i < EXAMPLE_TESTS; i++)
+        if (dress == EXAMPLE_TEXTS)
+            e->test_word_of[i] = (int)(i % WORDS);
+        else if (dress == EXAMPLE_GAPS && i % 3 == 0)
+            e->test[i * EXAMPLE_COLS + i % EXAMPLE_COLS] = (double)NAN;
+}
+
 /* ---- changes ---- */
 
 static void copy_row(const support_examples *from, int64_t i, support_examples *to, int64_t at)
@@ -64,6 +85,7 @@ static void copy_row(const support_examples *from, int64_t i, support_examples *
     memcpy(to->text[at], from->text[i], sizeof to->text[at]);
     memcpy(to->targets + 2 * at, from->targets + 2 * i, 2 * sizeof *to->targets);
     to->class_of[at] = from->class_of[i];
+    to->word_of[at] = from->word_of[i];
     to->weights[at] = from->weights[i];
 }
 
@@ -139,6 +161,15 @@ void support_change_units(support_examples *e, int step)
     static const double zeros[EXAMPLE_COLS] = {0};
 
     map_columns(e, factors[step % 2], zeros);
+}
+
+void support_part_units(support_examples *e, int step)
+{
+    static const double factors[EXAMPLE_COLS] = {4096, 1, 0.0078125, 512, 1};
+    static const double zeros[EXAMPLE_COLS] = {0};
+
+    (void)step;
+    map_columns(e, factors, zeros);
 }
 
 void support_rename_classes(support_examples *e, int step)
@@ -223,9 +254,37 @@ static kfe_data *wrap(kfe_context *ctx, const support_examples *e, int test)
     return data;
 }
 
+static void encode(kfe_context *ctx, const support_examples *e, const kfe_model *model, kfe_data *data)
+{
+    static const int64_t column = WORD_COLUMN;
+    const char *texts[EXAMPLE_MOST];
+
+    for (int64_t i = 0; i < kfe_data_rows(data); i++)
+        texts[i] = words[model ? e->test_word_of[i] : e->word_of[i]];
+    if (model)
+        assert_ok(ctx, kfe_data_encode_for_model(ctx, model, data, 1, &column, texts));
+    else
+        assert_ok(ctx, kfe_data_encode(ctx, data, 1, &column, texts));
+}
+
+/* Before there is a target. model NULL: training data. */
+static void dress(kfe_context *ctx, const support_examples *e, const kfe_model *model, kfe_data *data)
+{
+    static const char *const names[] = {"left", "right"};
+    static const char *const columns[] = {"1-2", "3-5"};
+
+    if (e->dress == EXAMPLE_TEXTS)
+        encode(ctx, e, model, data);
+    if (e->dress == EXAMPLE_GAPS && !model)
+        assert_ok(ctx, kfe_data_set_missing(ctx, data, "mean"));
+    if (e->dress == EXAMPLE_VIEWS && !model)
+        assert_ok(ctx, kfe_data_divide(ctx, data, 2, names, columns));
+}
+
 kfe_data *support_examples_train(kfe_context *ctx, const support_examples *e)
 {
     kfe_data *data = wrap(ctx, e, 0);
+    dress(ctx, e, NULL, data);
     const char *labels[EXAMPLE_MOST];
     double single[EXAMPLE_MOST];
 
@@ -244,7 +303,10 @@ kfe_data *support_examples_train(kfe_context *ctx, const support_examples *e)
     return data;
 }
 
-kfe_data *support_examples_test(kfe_context *ctx, const support_examples *e)
+kfe_data *support_examples_test(kfe_context *ctx, const support_examples *e, const kfe_model *model)
 {
-    return wrap(ctx, e, 1);
+    kfe_data *data = wrap(ctx, e, 1);
+
+    dress(ctx, e, model, data);
+    return data;
 }
