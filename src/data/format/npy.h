@@ -41,5 +41,7 @@ void kfe_i_npy_put_matrix_header(kfe_i_sink *sink, int64_t rows, int64_t cols);
 void kfe_i_npy_put_vector_header(kfe_i_sink *sink, const char *descr, int64_t count);
 kfe_status kfe_i_npy_put_rows(const kfe_i_written *what, kfe_i_sink *sink, const kfe_i_target *target,
                               const double *class_numbers);
+/* An archive of such arrays (npz_write.c). */
+kfe_status kfe_i_npz_write(const kfe_i_written *what, kfe_i_sink *sink);
 
 #endif
