@@ -80,7 +80,7 @@ extern const kfe_i_kernel_def kfe_i_kernel_user;
 /* NULL past the end. */
 const kfe_i_kernel_def *kfe_i_kernel_def_at(int index);
 
-/* ---- formulas (values.c) ---- */
+/* ---- formulas ---- */
 
 /* Numbers that a formula gets at once on the CPU. */
 enum { KFE_FORMULA_CHUNK = 256 };

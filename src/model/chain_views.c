@@ -75,14 +75,6 @@ cleanup:
 
 /* ---- models ---- */
 
-int kfe_i_model_prepares(const kfe_model *model)
-{
-    for (int v = 0; v < model->view_count; v++)
-        if (model->views[v].scaler.chain.count > 0)
-            return 1;
-    return 0;
-}
-
 int kfe_i_model_prepares_linearly(const kfe_model *model, const char **which)
 {
     for (int v = 0; v < model->view_count; v++)

@@ -14,9 +14,7 @@ kfe_status kfe_i_chain_of_view(kfe_context *ctx, const char *prepare, const kfe_
 kfe_status kfe_i_chains_check(kfe_context *ctx, const char *prepare, const kfe_i_kernel_list *kernels,
                               const kfe_data *data);
 
-/* Whether a view of the model has steps. */
-int kfe_i_model_prepares(const kfe_model *model);
-/* Whether all of its steps are affine; else *which, unless NULL, is the name of one that is not. */
+/* Whether all steps of the model are affine; else *which, unless NULL, is the name of one that is not. */
 int kfe_i_model_prepares_linearly(const kfe_model *model, const char **which);
 /* The columns of a view, or of all views, after the steps. */
 int64_t kfe_i_view_prepared_cols(const kfe_i_model_view *view);

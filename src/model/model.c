@@ -83,7 +83,8 @@ void kfe_model_free(kfe_model *model)
     if (model->calibration.ctx)
         kfe_i_calibration_free(&model->calibration);
     free_fold_models(model);
-    kfe_i_conformal_free(&model->conformal);
+    if (model->conformal.ctx)
+        kfe_i_conformal_free(&model->conformal);
     if (model->local)
         kfe_i_local_free(model->local);
     if (model->tree)
@@ -575,4 +576,12 @@ int kfe_i_projector_find(const char *name, kfe_i_projector *out)
 
     *out = index < 0 ? KFE_PROJECT_KERNEL : (kfe_i_projector)index;
     return index >= 0;
+}
+
+int kfe_i_model_prepares(const kfe_model *model)
+{
+    for (int v = 0; v < model->view_count; v++)
+        if (model->views[v].scaler.chain.count > 0)
+            return 1;
+    return 0;
 }

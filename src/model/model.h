@@ -180,4 +180,7 @@ kfe_status kfe_i_model_check_learner(kfe_context *ctx, const kfe_model *model);
 /* Fails if a kernel of the model is a function of the user that is not bound. */
 kfe_status kfe_i_model_check_kernels(kfe_context *ctx, const kfe_model *model);
 
+/* Whether a view of the model has steps that prepare its rows. */
+int kfe_i_model_prepares(const kfe_model *model);
+
 #endif

@@ -148,7 +148,8 @@ static kfe_status learn_scaler(kfe_context *ctx, kfe_i_scaling how, const kfe_i_
                                  .shown = kfe_i_view_shown(view)};
     kfe_i_chain chain = {0};
 
-    KFE_TRY(kfe_i_chain_of_view(ctx, how.prepare, kernels, train, v, &chain));
+    if (how.prepare && strcmp(how.prepare, KFE_CHAIN_NONE) != 0)
+        KFE_TRY(kfe_i_chain_of_view(ctx, how.prepare, kernels, train, v, &chain));
     KFE_TRY(kfe_i_fill_scaler_learn(ctx, kind_for_view(how.kind, kernels, train, v), &source, &chain, out));
 cleanup:
     return status;

@@ -331,8 +331,10 @@ static kfe_status check_distance(checking *job)
 /* The steps themselves; their columns are checked with the data. */
 static kfe_status check_prepare(checking *job)
 {
-    kfe_status status = kfe_i_chain_check(job->ctx, job->spec->fit.prepare);
+    kfe_status status = KFE_OK;
 
+    if (kfe_i_spec_prepares(job->spec))
+        status = kfe_i_chain_check(job->ctx, job->spec->fit.prepare);
     if (status != KFE_OK)
         job->misfit = KFE_MISFIT_OTHER;
     else if (kfe_i_spec_prepares(job->spec) &&

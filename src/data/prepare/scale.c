@@ -218,7 +218,8 @@ void kfe_i_scaler_free(kfe_i_scaler *scaler)
         kfe_i_free(scaler->ctx, scaler->shift);
         kfe_i_free(scaler->ctx, scaler->factor);
         kfe_i_free(scaler->ctx, scaler->fill);
-        kfe_i_chain_free(&scaler->chain);
+        if (scaler->chain.ctx)
+            kfe_i_chain_free(&scaler->chain);
         if (scaler->map.values)
             kfe_i_map_free(&scaler->map);
     }
@@ -444,7 +445,8 @@ kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, cons
 cleanup:
     kfe_i_free(ctx, fill);
     kfe_i_table_free(&filled);
-    kfe_i_chain_free(chain);
+    if (chain->ctx)
+        kfe_i_chain_free(chain);
     return status;
 }
 

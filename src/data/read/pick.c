@@ -142,7 +142,8 @@ kfe_status kfe_i_picks_mark(kfe_context *ctx, const char *file, const kfe_i_read
             picks->removed[j] = !picks->removed[j] && j != picks->label;
     }
     columns.parameter = "drop";
-    KFE_TRY(kfe_i_columns_mark(ctx, &columns, settings->drop, picks->removed));
+    if (settings->drop[0])
+        KFE_TRY(kfe_i_columns_mark(ctx, &columns, settings->drop, picks->removed));
     for (size_t k = 0; k < sizeof of_rows / sizeof *of_rows; k++)
         if (of_rows[k] >= 0)
             picks->removed[of_rows[k]] = 1;

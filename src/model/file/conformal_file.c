@@ -29,10 +29,8 @@ static kfe_status load_kind(const kfe_i_exchange *x, kfe_i_conformal *c)
     const char *word = kfe_i_safetensors_get(x->file, "conformal");
     const kfe_i_tensor *start = kfe_i_exchange_find(x, "conformal.start");
     const kfe_i_tensor *scores = kfe_i_exchange_find(x, "conformal.scores");
-    int kind = word ? kfe_i_word_index(KFE_CONFORMAL_WORDS, word) : KFE_CONFORMAL_NONE;
+    int kind = kfe_i_word_index(KFE_CONFORMAL_WORDS, word);
 
-    if (!word)
-        return KFE_OK;
     if (kind <= KFE_CONFORMAL_NONE || x->inner || !x->model->learner || !start || start->count < 2 || !scores)
         return kfe_i_damaged(x, "conformal");
     c->columns = p->classes ? 1 : p->outputs;
@@ -80,8 +78,6 @@ kfe_status kfe_i_exchange_conformal(kfe_i_exchange *x)
 
     if (!x->saves)
         KFE_TRY(load_kind(x, c));
-    if (c->kind == KFE_CONFORMAL_NONE)
-        return KFE_OK;
     kfe_i_word_at(KFE_CONFORMAL_WORDS, (int)c->kind, word, sizeof word);
     if (x->saves)
         KFE_TRY(kfe_i_safetensors_set(x->file, "conformal", word));

@@ -377,7 +377,9 @@ static kfe_status exchange_model(kfe_i_exchange *x)
         KFE_TRY(kfe_i_exchange_predictor(x));
     KFE_TRY(kfe_i_check_sound(x, x->model->learner || !kfe_i_safetensors_get(x->file, "calibration"),
                               "calibration"));
-    KFE_TRY(kfe_i_exchange_conformal(x));
+    if (x->saves ? x->model->conformal.kind != KFE_CONFORMAL_NONE
+                 : kfe_i_safetensors_get(x->file, "conformal") != NULL)
+        KFE_TRY(kfe_i_exchange_conformal(x));
     KFE_TRY(x->saves ? save_records(x) : load_records(x));
     KFE_TRY(kfe_i_exchange_moments(x, &x->model->moments));
 cleanup:

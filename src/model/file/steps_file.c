@@ -75,8 +75,6 @@ kfe_status kfe_i_exchange_steps(kfe_i_exchange *x, kfe_i_document *d, int v)
     kfe_i_chain *chain = &view->scaler.chain;
     int64_t count = chain->count;
 
-    if (!kfe_i_document_has(d, "steps", count > 0))
-        return KFE_OK;
     KFE_TRY(kfe_i_document_enter(d, "steps", KFE_JSON_ARRAY));
     kfe_i_document_count(d, &count);
     KFE_TRY(kfe_i_check_sound(x, count >= 1 && count <= KFE_MOST_STEPS && !view->strings, "steps"));

@@ -143,7 +143,8 @@ static kfe_status exchange_view(kfe_i_exchange *x, kfe_i_document *d, int v)
     if (!x->saves)
         view->scaler = (kfe_i_scaler){.ctx = x->ctx, .kind = (kfe_i_scale_kind)kind, .cols = view->cols};
     KFE_TRY(exchange_column_names(d, view->cols, &view->column_names, "views"));
-    KFE_TRY(kfe_i_exchange_steps(x, d, v));
+    if (kfe_i_document_has(d, "steps", view->scaler.chain.count > 0))
+        KFE_TRY(kfe_i_exchange_steps(x, d, v));
     KFE_TRY(exchange_scaler(x, v, &view->scaler));
     KFE_TRY(exchange_fill_kind(d, &view->scaler));
     KFE_TRY(exchange_encoding(d, view));
