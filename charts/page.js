@@ -35,8 +35,8 @@
   // ---- traces ----
 
   const hoverOf = (figure, series) => {
-    const many = figure.columns.length > 8 ? 8 : figure.columns.length;
-    return rowsOf(series).map((row) => figure.columns.slice(0, many).map((column) => {
+    const shown = series.plain ? [columnOf(figure, series.x), columnOf(figure, series.y)] : figure.columns.slice(0, 8);
+    return rowsOf(series).map((row) => shown.map((column) => {
       const value = shownOf(column, row);
       return value === null || value === undefined ? null : plain(cut(`${column.name}: ${value}`, 80));
     }).filter((line) => line !== null).join('<br>'));
@@ -90,9 +90,25 @@
 
   const lineTrace = (figure, series) => ({
     ...base(figure, series), type: 'scatter', mode: series.dotted ? 'lines+markers' : 'lines', text: hoverOf(figure, series),
-    line: { color: series.colour, width: 2, dash: series.dashed ? 'dash' : series.grey ? 'solid' : DASHES[series.style % 4] },
+    line: { color: series.colour, width: series.plain ? 1 : 2, dash: series.dashed ? 'dash' : series.grey || series.plain ? 'solid' : DASHES[series.style % 4] },
     marker: { symbol: SYMBOLS[series.style % SYMBOLS.length], size: 6 },
   });
+
+  // Words beside their places.
+  const labelTrace = (figure, series) => ({
+    type: 'scatter', mode: 'text', text: rowsOf(series).map((row) => {
+      const column = columnOf(figure, series.label);
+      return column.codes[row] < 0 ? '' : plain(cut(column.words[column.codes[row]], 16));
+    }), textposition: 'top right', textfont: { size: 10 }, cliponaxis: false, hoverinfo: 'skip', showlegend: false,
+  });
+
+  // Hotelling's ellipse belongs to the axes that the figure came with.
+  const ellipseTrace = (figure, panel) => {
+    const [x, y, a, b, c] = figure.panels[panel].ellipse;
+    const angles = Array.from({ length: 73 }, (_, k) => (2 * Math.PI * k) / 72);
+    return { type: 'scatter', mode: 'lines', x: angles.map((t) => x + a * Math.cos(t)), y: angles.map((t) => y + b * Math.cos(t) + c * Math.sin(t)),
+      line: { color: GREY, width: 1, dash: 'dash' }, hoverinfo: 'skip', showlegend: false, xaxis: axisName('x', panel), yaxis: axisName('y', panel) };
+  };
 
   const heatTrace = (figure, series) => {
     const xs = columnOf(figure, series.x);
@@ -120,6 +136,7 @@
         marker: series.style % 2 ? { color: series.colour + '59', line: { color: series.colour, width: 1.5 } }
           : { color: series.colour }, error_y: errorsOf(figure, series, ink) };
     } else if (series.mark === 'line') trace = lineTrace(figure, series);
+    else if (series.mark === 'labels') trace = labelTrace(figure, series);
     else {
       trace = { ...pointTrace(figure, series, ink), type: figure.space ? 'scatter3d' : 'scatter' };
       if (series.spread) trace.error_y = errorsOf(figure, series, ink);
@@ -127,6 +144,7 @@
     if (series.mark !== 'heat') {
       trace.x = valuesOf(figure, series, series.x);
       trace.y = valuesOf(figure, series, series.y);
+      if (series.shift) trace.y = valuesOf(figure, series, series.shift).map((shift, k) => (trace.y[k] === null ? null : trace.y[k] + shift));
       if (figure.space) trace.z = valuesOf(figure, series, series.z);
     }
     return trace;
@@ -140,6 +158,7 @@
   const isHidden = (figure, key) => Boolean(figure.hidden && figure.hidden.has(key));
 
   const switchTrace = (figure, series, trace) => {
+    if (series.mark === 'labels') return;
     if (!series.key) {
       trace.showlegend = false;
       trace.visible = !keysOf(series).some((key) => isHidden(figure, key));
@@ -166,6 +185,7 @@
         traces.push(trace);
       }
     }
+    figure.panels.forEach((panel, p) => panel.ellipse && traces.push(ellipseTrace(figure, p)));
     return traces;
   };
 
@@ -336,7 +356,9 @@
       select.value = figure.series[0][letter];
       select.addEventListener('change', () => {
         for (const series of figure.series) series[letter] = Number(select.value);
-        figure.panels[0][letter].title = columnOf(figure, Number(select.value)).name;
+        const column = columnOf(figure, Number(select.value));
+        figure.panels[0][letter].title = column.title || column.name;
+        delete figure.panels[0].ellipse;
         draw(figure, element).catch((error) => fail(figure, error));
       });
       controls.append(label);

@@ -26,6 +26,8 @@ def _values(figure: dict, series: dict, key: str) -> np.ndarray | None:
 
 def _draw_points(ax, figure, series, label):
     x, y, shade = (_values(figure, series, key) for key in ("x", "y", "shade"))
+    if series.get("shift"):
+        y = y + _values(figure, series, "shift")
     if series.get("crosses"):
         marker, colour = ("+", GREY) if series.get("hollow") else ("x", "black")  # training examples beside test examples
         ax.plot(x, y, linestyle="none", marker=marker, color=colour, markersize=6, markeredgewidth=0.8, label=label)
@@ -45,12 +47,26 @@ def _draw_points(ax, figure, series, label):
 
 def _draw_line(ax, figure, series, label):
     x, y, spread = (_values(figure, series, key) for key in ("x", "y", "spread"))
-    dash = "--" if series.get("dashed") else "-" if series.get("grey") else DASHES[series["style"] % len(DASHES)]
+    dash = "--" if series.get("dashed") else "-" if series.get("grey") or series.get("plain") else DASHES[series["style"] % len(DASHES)]
     marker = MARKERS[series["style"] % len(MARKERS)] if series.get("dotted") else None
     beside = [each for each in figure["series"] if each["mark"] == "line" and each.get("panel", 0) == series.get("panel", 0)]
     if spread is not None and len(beside) <= 3:
         ax.fill_between(x, y - spread, y + spread, color=series["colour"], alpha=0.18, linewidth=0)
-    ax.plot(x, y, dash, color=series["colour"], marker=marker, markersize=4, label=label)
+    ax.plot(x, y, dash, color=series["colour"], marker=marker, markersize=4, label=label,
+            linewidth=0.8 if series.get("plain") else None)
+
+
+def _draw_labels(ax, figure, series, _label):
+    words = figure["columns"][series["label"] - 1]["words"]
+    for x, y, code in zip(*(_values(figure, series, key) for key in ("x", "y", "label"))):
+        if code >= 0:
+            ax.annotate(words[int(code)].replace("$", r"\$"), (x, y), xytext=(3, 3), textcoords="offset points", fontsize="x-small")
+
+
+def _draw_ellipse(ax, panel):
+    x, y, a, b, c = panel["ellipse"]
+    angle = np.linspace(0, 2 * np.pi, 73)
+    ax.plot(x + a * np.cos(angle), y + b * np.cos(angle) + c * np.sin(angle), "--", color=GREY, linewidth=1, zorder=0)
 
 
 def _draw_bars(ax, figure, series, label):
@@ -76,7 +92,7 @@ def _draw_heat(ax, figure, series, _label):
                 ax.text(j, i, f"{value:g}", ha="center", va="center", color="white" if value > 0.55 * top else "black")
 
 
-DRAWERS = {"points": _draw_points, "line": _draw_line, "bars": _draw_bars, "heat": _draw_heat}
+DRAWERS = {"points": _draw_points, "line": _draw_line, "bars": _draw_bars, "heat": _draw_heat, "labels": _draw_labels}
 
 
 def _finish_axis(ax, figure, panel, number, letter):
@@ -111,6 +127,8 @@ def draw_panel(ax, figure, number):
         if series.get("panel", 0) == number:
             name = series.get("name")
             DRAWERS[series["mark"]](ax, figure, series, name.replace("$", r"\$") if name else None)
+    if "ellipse" in panel:
+        _draw_ellipse(ax, panel)
     for letter in "xy":
         _finish_axis(ax, figure, panel, number, letter)
     if panel["reference"] == "diagonal":

@@ -23,10 +23,10 @@ from ._page import Source
 __all__ = ["Display", "ScoresDisplay", "ScreeDisplay", "PathDisplay", "DimChoiceDisplay", "PermutationTestDisplay", "RocDisplay", "PrecisionRecallDisplay",
            "ConfusionDisplay", "GateDisplay", "CvCurveDisplay", "CvSurfaceDisplay", "ComparisonDisplay", "ViewsDisplay",
            "LoadingsDisplay", "LoadingWeightsDisplay", "RotationsDisplay", "CoefficientsDisplay", "VipDisplay",
-           "SelectivityRatioDisplay", "SmcDisplay", "ImportanceDisplay", "OutliersDisplay", "ContributionsDisplay",
+           "SelectivityRatioDisplay", "SmcDisplay", "ImportanceDisplay", "SpectraDisplay", "OutliersDisplay", "ContributionsDisplay",
            "ResidualsDisplay", "CalibrationDisplay", "GateRegionsDisplay", "PredictedDisplay", "scores", "scree", "path",
            "dim_choice", "permutation_test", "roc", "precision_recall", "confusion", "calibration", "gate", "gate_regions", "views", "cv_curve", "cv_surface", "comparison",
-           "loadings", "loading_weights", "rotations", "coefficients", "vip", "selectivity_ratio", "smc", "importance", "outliers",
+           "loadings", "loading_weights", "rotations", "coefficients", "vip", "selectivity_ratio", "smc", "importance", "spectra", "outliers",
            "contributions", "predicted", "residuals"]
 
 # ---- displays ----
@@ -224,6 +224,12 @@ class RotationsDisplay(_OfEstimator):
     """Rotations R of a linear model by column."""
 
     kind = "rotations"
+
+
+class SpectraDisplay(_OfEstimator):
+    """Rows as lines over the axis of their columns, raw and as the model prepares them."""
+
+    kind = "spectra"
 
 
 class OutliersDisplay(_OfEstimator):
@@ -578,6 +584,11 @@ def loading_weights(estimator, *, ax=None):
 def rotations(estimator, *, ax=None):
     """Plot the rotations R of a linear method by column, with T = XR."""
     return RotationsDisplay.from_estimator(estimator, ax=ax)
+
+
+def spectra(estimator, X, y=None, *, ax=None):
+    """Plot some rows over the axis of their columns, coloured by class or target; with steps, the plot has two panels, raw and prepared."""
+    return SpectraDisplay.from_estimator(estimator, X, y, ax=ax)
 
 
 def outliers(estimator, X, y=None, *, train=None, ax=None):

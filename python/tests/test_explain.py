@@ -173,7 +173,7 @@ def test_tables_have_labels():
     frame = pandas.DataFrame(x, columns=["alpha", "beta", "gamma"])
     explanation = kfe.PLSRegressor(dim=2, learner="ls").fit(frame, y[:, 0]).explain()
     table = explanation["x_loadings"].to_dataframe()
-    assert list(table.index) == ["alpha", "beta", "gamma"] and list(table.columns) == ["1", "2"]
+    assert list(table.index) == ["alpha", "beta", "gamma"] and list(table.columns) == ["LV 1", "LV 2"]
     assert set(explanation.to_dataframe().columns) == {"table", "row", "column", "value"}
 
 

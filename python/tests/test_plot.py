@@ -36,9 +36,9 @@ def test_scores_are_the_features(classifier, clouds):
     display = plot.scores(classifier, X, y, features=(2, 3))
     table = display.table()
     rows = table["row"].to_numpy().astype(int) - 1
-    np.testing.assert_allclose(table["feature 2"], classifier.transform(X)[rows, 1], rtol=1e-3, atol=1e-6)
+    np.testing.assert_allclose(table["PC 2"], classifier.transform(X)[rows, 1], rtol=1e-3, atol=1e-6)
     assert table["class"].tolist() == [str(label) for label in y[rows]]
-    assert display.ax_.get_xlabel() == "feature 2" and display.ax_.get_ylabel() == "feature 3"
+    assert display.ax_.get_xlabel() == "PC 2" and display.ax_.get_ylabel() == "PC 3"
 
 
 def test_scores_of_a_transformer_are_coloured_by_y(clouds):
@@ -197,8 +197,18 @@ def test_outliers_and_contributions(spectra):
     found = model.explain(X.iloc[[2]], parts="diagnostics", examples=True)
     q = np.ravel(np.asarray(found["q_contributions"]))
     np.testing.assert_allclose(other.table()["share of Q"], q / np.abs(q).sum(), rtol=2e-3, atol=1e-9)
+    assert [text.get_text() for text in plot.outliers(model, X, y).ax_.texts][:1] == ["8"]
     with pytest.raises(ValueError, match="no such row"):
         plot.contributions(model, X, row=41)
+
+
+def test_spectra(spectra):
+    X, y, wave = spectra
+    model = kfe.PLSRegressor(2, prepare="snv").fit(X, y)
+    display = plot.spectra(model, X, y)
+    assert len(display.ax_) == 2 and all(len(ax.lines) == 40 for ax in display.ax_)
+    lines = {tuple(np.round(line.get_ydata(), 4)) for line in display.ax_[0].lines}
+    assert all(any(np.allclose(row, line, rtol=1e-3, atol=1e-4) for line in lines) for row in X.to_numpy())
 
 
 def test_nothing_matters():

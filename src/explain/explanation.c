@@ -122,6 +122,23 @@ cleanup:
     return status;
 }
 
+/* Without names of their own, features are numbers. */
+static kfe_status label_features(const kfe_i_explaining *job, kfe_i_labels *axis)
+{
+    kfe_status status = KFE_OK;
+
+    if (!kfe_i_features_have_names(job->model))
+        return KFE_OK;
+    KFE_ALLOC_ZERO(job->ctx, axis->labels, axis->count);
+    for (int64_t j = 0; j < axis->count; j++) {
+        char name[64];
+        kfe_i_feature_name(job->model, j, name, sizeof name);
+        KFE_STRDUP(job->ctx, axis->labels[j], name);
+    }
+cleanup:
+    return status;
+}
+
 static kfe_status label_outputs(const kfe_i_explaining *job, kfe_i_labels *axis)
 {
     kfe_status status = KFE_OK;
@@ -168,7 +185,7 @@ kfe_status kfe_i_explain_model_axis(kfe_i_explaining *job, int which)
         return label_prepared(job, axis);
     case KFE_BY_FEATURE:
         *axis = (kfe_i_labels){.name = "feature", .count = model->dim};
-        return KFE_OK;
+        return label_features(job, axis);
     case KFE_BY_OUTPUT:
         *axis = (kfe_i_labels){.name = "output", .count = model->predictor.outputs};
         return label_outputs(job, axis);

@@ -96,6 +96,7 @@ void kfe_i_point_basis_free(kfe_i_point_basis *basis);
 typedef struct kfe_i_method {
     KFE_I_ENTRY(reference);
     const char *instead; /* the method to use with kernels that this one cannot take; NULL: none */
+    const char *feature; /* what the field calls a feature, "LV", "PC" or "LD"; NULL: nothing of its own */
     const char *kernel;  /* unless given; NULL: rbf, or linear for methods that take no other */
     kfe_i_param_table params;
     /* How many columns of the kernel matrix of `rows` examples a fit evaluates; NULL: it makes passes over the whole matrix. */

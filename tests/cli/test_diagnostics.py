@@ -245,6 +245,11 @@ def test_figures_have_the_numbers(kfe):
     np.testing.assert_allclose(columns_of["T²"]["numbers"][12:14], t2_limit, rtol=1e-3)
     np.testing.assert_allclose(columns_of["Q"]["numbers"][14:], q_limit, rtol=1e-3)
     assert f"{int(diagnostics['outlier'].sum())} of 12 are above one. The most distant: 5" in figure["caption"]
+    labels = next(series for series in figure["series"] if series["mark"] == "labels")
+    names = figure["columns"][labels["label"] - 1]
+    above = (diagnostics["t2"] > t2_limit) | (diagnostics["q"] > q_limit)
+    assert {row[k] for k, code in enumerate(names["codes"][:12]) if code >= 0} == set(np.flatnonzero(above))
+    assert {names["words"][code] for code in names["codes"] if code >= 0} == {str(k + 1) for k in np.flatnonzero(above)}
     kfe.ok("plot", "contributions", "m.kfe", "new.csv", "--label", "y", "-o", "c.json")
     figure = json.loads(kfe.path("c.json").read_text())
     assert ", row 5. " in figure["caption"] and figure["columns"][0]["words"][2] == "a3"

@@ -134,7 +134,7 @@ def test_the_diagonal_of_a_scatter_matrix_has_names(kfe):
     kfe.ok("fit", "-q", "-m", "pca", "--dim", "3", "iris.csv", "-o", "m.kfe")
     kfe.ok("plot", "matrix", "m.kfe", "iris.csv", "-o", "m.svg")
     bold = [e.text for e in parse(kfe, "m.svg").iter() if e.get("class") == "panel"]
-    assert bold == ["feature 1", "feature 2", "feature 3"]
+    assert bold == ["PC 1", "PC 2", "PC 3"]
 
 
 def test_rmsecv_and_q2_by_number_of_features(kfe):
@@ -412,7 +412,8 @@ def test_thousands_of_classes(kfe):
 def test_axes_are_the_features_asked_for(kfe, hostile):
     kfe.ok("plot", "scatter", "m.kfe", hostile, "--x", "3", "--y", "1", "-o", "s.json")
     figure = json.loads(kfe.path("s.json").read_text())
-    assert [figure["panels"][0][axis]["title"] for axis in "xy"] == ["feature 3", "feature 1"]
+    shares = json.loads(kfe.ok("explain", "m.kfe", "--json").out)["tables"]["x-variance"]["values"]
+    assert [figure["panels"][0][axis]["title"] for axis in "xy"] == [f"PC {k} ({100 * shares[k - 1][0]:.1f} %)" for k in (3, 1)]
     kfe.refused("plot", "scatter", "m.kfe", hostile, "--x", "4", "-o", "s.svg", says="feature 4 cannot be an axis")
 
 
@@ -453,6 +454,104 @@ def test_axes_of_bars_end_where_the_data_ends(kfe):
     kfe.write("line.csv", "".join(f"{i},{i * i % 7},{i * 3 % 11},{2 * i + 3 * (i * i % 7) + 0.5 * (i % 3)}\n" for i in range(40)))
     kfe.ok("fit", "-q", "-m", "pls", "--dim", 2, "--learner", "ls", "--task", "regress", "line.csv", "-o", "m.kfe")
     kfe.ok("plot", "variance", "m.kfe", "-o", "v.svg")
-    ticks = [float(e.text) for e in parse(kfe, "v.svg").iter() if e.tag.endswith("text") and e.get("text-anchor") == "middle"
-             and e.text and e.text.replace(".", "").replace("-", "").isdigit()]
-    assert ticks == [1, 2]
+    ticks = [e.text for e in parse(kfe, "v.svg").iter() if e.tag.endswith("text") and e.get("text-anchor") == "middle" and e.text]
+    assert [tick for tick in ticks if tick[-1].isdigit()] == ["LV 1", "LV 2"]
+
+
+def scores_of(kfe, *options):
+    kfe.ok("plot", "scatter", "m.kfe", *options, "-o", "s.json")
+    return json.loads(kfe.path("s.json").read_text())
+
+
+def test_the_ellipse_is_that_of_hotelling(kfe):
+    """On the ellipse, T² of two components is 2(n² − 1)/(n(n − 2))·F(0.95; 2, n − 2)."""
+    stats = pytest.importorskip("scipy.stats")
+    np = pytest.importorskip("numpy")
+    kfe.ok("generate", "iris", "-o", "iris.csv")
+    kfe.ok("fit", "-q", "-m", "pca", "--dim", "2", "iris.csv", "-o", "m.kfe")
+    figure = scores_of(kfe, "iris.csv")
+    x, y, a, b, c = figure["panels"][0]["ellipse"]
+    kfe.ok("transform", "-q", "m.kfe", "iris.csv", "-o", "t.csv")
+    scores = np.loadtxt(kfe.path("t.csv"), delimiter=",", skiprows=1)
+    n, inverse = len(scores), np.linalg.inv(np.cov(scores.T))
+    for angle in (0.0, 1.0, 2.5):
+        point = np.array([x + a * np.cos(angle), y + b * np.cos(angle) + c * np.sin(angle)]) - scores.mean(0)
+        assert point @ inverse @ point == pytest.approx(2 * (n * n - 1) / (n * (n - 2)) * stats.f.ppf(0.95, 2, n - 2), rel=1e-6)
+    kfe.ok("plot", "scatter", "m.kfe", "iris.csv", "-o", "s.svg")
+    assert any(e.get("d", "").count("L") == 71 for e in parse(kfe, "s.svg").iter())
+
+
+def test_the_features_that_separate_best_are_shown_first(kfe):
+    """The third principal component tells the classes apart, or follows the target; in the order of the rows or another."""
+    rows = [(9 * ((i * 7) % 13) / 13, 4 * ((i * 5) % 11) / 11, 0.9 * (i % 2) + 0.1 * ((i * 3) % 7) / 7) for i in range(60)]
+    for name, target in (("c.csv", ["ab"[i % 2] for i in range(60)]), ("r.csv", [f"{3 * row[2] + 0.01}" for row in rows])):
+        lines = [",".join(map(str, row)) + f",{y}\n" for row, y in zip(rows, target)]
+        kfe.write(name, "".join(lines))
+        kfe.write("reversed.csv", "".join(lines[::-1]))
+        kfe.ok("fit", "-q", "-m", "pca", "--dim", "3", "--scale", "none", name, "-o", "m.kfe")
+        for train in (name, "reversed.csv"):
+            panel = scores_of(kfe, "--train", train)["panels"][0]
+            assert "PC 3" in panel["y"]["title"] and "PC 1" in panel["x"]["title"] or "PC 2" in panel["x"]["title"]
+        assert scores_of(kfe, name)["panels"][0]["y"]["title"].startswith("PC 2")  # without training data, the first two
+        assert scores_of(kfe, "--train", name, "--x", "1", "--y", "2")["panels"][0]["y"]["title"].startswith("PC 2")
+
+
+def test_points_of_one_feature_are_beside_each_other(kfe):
+    kfe.write("two.csv", "".join(f"{i},{(i * i) % 17},{'ab'[i % 2]}\n" for i in range(30)))
+    kfe.ok("fit", "-q", "-m", "kfd", "-k", "linear", "--learner", "centroid", "two.csv", "-o", "m.kfe")
+    figure = scores_of(kfe, "two.csv")
+    shift = figure["columns"][figure["series"][0]["shift"] - 1]["numbers"]
+    assert len(set(shift)) == 30 and max(map(abs, shift)) <= 0.3 and figure["panels"][0]["x"]["title"] == "LD 1"
+
+
+def test_densities_have_area_one_and_weights_are_repeated_rows(kfe):
+    rows = [f"{(i * 7) % 13 + 20 * (i % 2)},{(i * i) % 11},{'ab'[i % 2]}" for i in range(40)]
+    kfe.write("w.csv", "x,y,c,w\n" + "".join(f"{row},{1 + i % 2}\n" for i, row in enumerate(rows)))
+    kfe.write("r.csv", "x,y,c\n" + "".join(f"{row}\n" * (1 + i % 2) for i, row in enumerate(rows)))
+    tables = []
+    kfe.ok("fit", "-q", "-m", "pca", "--dim", "2", "--scale", "none", "r.csv", "-o", "m.kfe")
+    for name, weights in (("w.csv", ["--weight", "w"]), ("r.csv", [])):
+        kfe.ok("plot", "distributions", "m.kfe", name, *weights, "--label", "c", "-o", "d.csv")
+        table = list(csv.DictReader(kfe.path("d.csv").open()))
+        tables.append([[float(row["value"]), float(row["density"])] for row in table])
+        for group in {(row["feature"], row["class"]) for row in table}:
+            own = [(float(r["value"]), float(r["density"])) for r in table if (r["feature"], r["class"]) == group]
+            assert sum((q[0] - p[0]) * (p[1] + q[1]) / 2 for p, q in zip(own, own[1:])) == pytest.approx(1, abs=0.02)
+    assert [value for row in tables[0] for value in row] == pytest.approx([value for row in tables[1] for value in row], rel=1e-6, abs=1e-9)
+
+
+def test_orthogonal_features_are_called_so(kfe):
+    kfe.write("o.csv", "".join(f"{i},{i * i % 7},{i * 3 % 11},{2 * i + 3 * (i * i % 7) + 0.5 * (i % 3)}\n" for i in range(40)))
+    for method in ("opls", "kopls2"):
+        kfe.ok("fit", "-q", "-m", method, "--orthogonal", "2", "--task", "regress", "o.csv", "-o", "m.kfe")
+        names = [c["name"] for c in scores_of(kfe, "o.csv", "--task", "regress")["columns"]]
+        assert names[-3:] == ["predictive 1", "orthogonal 1", "orthogonal 2"]
+    kfe.ok("fit", "-q", "-m", "opls", "--orthogonal", "2", "--task", "regress", "o.csv", "-o", "m.kfe")
+    assert json.loads(kfe.ok("explain", "m.kfe", "--json").out)["tables"]["x-loadings"]["columns"] == ["predictive 1", "orthogonal 1", "orthogonal 2"]
+
+
+@pytest.mark.parametrize("target", ["class", "real"])
+def test_spectra_are_the_rows_and_what_steps_make_of_them(kfe, target):
+    rows = [[(i * (7 + j)) % 23 + 0.5 for j in range(12)] for i in range(30)]
+    ends = ["ab"[i % 2] if target == "class" else str(i + 0.25) for i in range(30)]
+    kfe.write("s.csv", ",".join(f"{4000 - 2 * j} cm-1" for j in range(12)) + ",y\n"
+              + "".join(",".join(map(str, row)) + f",{end}\n" for row, end in zip(rows, ends)))
+    kfe.ok("fit", "-q", "-m", "pls", "--dim", 2, "--prepare", "cut:keep=3990..,vector", "s.csv", "-o", "m.kfe")
+    kfe.ok("plot", "spectra", "m.kfe", "s.csv", "-o", "f.json")
+    figure = json.loads(kfe.path("f.json").read_text())
+    assert [panel["title"] for panel in figure["panels"]] == ["raw", "prepared"] and all(p["x"]["reversed"] for p in figure["panels"])
+    assert figure["columns"][1]["numbers"] == [4000 - 2 * j for j in range(12)] + [4000 - 2 * j for j in range(6)]
+    shown = {column["name"]: column["numbers"] for column in figure["columns"][2:]}
+    distinct = {tuple(row) for row in rows}
+    assert len(shown) == len(distinct)
+    for name, values in shown.items():
+        row = rows[int(name.split()[1]) - 1]
+        length = sum(value * value for value in row[:6]) ** 0.5
+        assert values == pytest.approx(row + [value / length for value in row[:6]], rel=1e-3)
+    names = {series["name"] for series in figure["series"] if "name" in series}
+    assert names == ({"a", "b"} if target == "class" else {"target 0.25", f"target {max(map(float, ends)):.4g}"}) or target == "real"
+    for form in ("svg", "csv"):
+        kfe.ok("plot", "spectra", "m.kfe", "s.csv", "-o", f"f.{form}")
+    kfe.write("n.csv", "".join(f"{i},{i * i % 7},{'ab'[i % 2]}\n" for i in range(20)))
+    kfe.ok("fit", "-q", "-m", "pca", "n.csv", "-o", "m.kfe")
+    kfe.refused("plot", "spectra", "m.kfe", "n.csv", "-o", "f.svg", says="named by positions")

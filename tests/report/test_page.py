@@ -249,7 +249,7 @@ def test_charts_keep_their_place_when_the_window_changes(hostile):
         page.open(hostile / "r.html")
         scroll_through(page)
         names = page.evaluate("[...document.querySelectorAll('#figure-matrix .annotation-text')].map(e => e.textContent)")
-        assert names == ["feature 1", "feature 2", "feature 3"]
+        assert names == ["PC 1", "PC 2", "PC 3"]
         page.call("Emulation.setDeviceMetricsOverride", width=900, height=900, deviceScaleFactor=1, mobile=False)
         page.wait("document.querySelector('#figure-scatter .main-svg').getBoundingClientRect().width < 900")
         page.evaluate("new Promise((resolve) => { setTimeout(resolve, 1500); })")  # plotly.js waits before it draws again

@@ -78,7 +78,8 @@ draw_panel <- function(figure, panel, series, settings) {
   if (panel$reference %in% c("zero", "level")) graphics::abline(h = if (panel$reference == "zero") 0 else panel$level, lty = "dashed", col = "#888888")
   if (panel$reference == "diagonal") graphics::abline(0, 1, lty = "dashed", col = "#888888")
   for (one in series) switch(one$mark, points = draw_points(figure, one), line = draw_line(figure, one),
-                             bars = draw_bars(figure, one, series), heat = draw_heat(figure, one))
+                             bars = draw_bars(figure, one, series), heat = draw_heat(figure, one), labels = draw_labels(figure, one))
+  if (!is.null(panel$ellipse)) graphics::lines(ellipse_of(panel), lty = "dashed", col = "#888888")
   add_legend(figure, series)
 }
 
@@ -116,6 +117,7 @@ span_of <- function(figure, panel, series, axis) {
     ends <- if (one$mark != "bars") NULL else if (axis == "y") 0 else c(values - 0.5, values + 0.5)
     c(values, ends, if (!is.null(spread)) c(values - spread, values + spread))
   }))
+  if (!is.null(panel$ellipse)) all <- c(all, ellipse_of(panel)[[axis]])
   if (is_set(panel[[axis]]$log)) all <- all[all > 0]
   range(all, finite = TRUE)
 }
@@ -123,6 +125,7 @@ span_of <- function(figure, panel, series, axis) {
 draw_points <- function(figure, one) {
   x <- values_of(figure, one, "x")
   y <- values_of(figure, one, "y")
+  if (!is.null(one$shift)) y <- y + values_of(figure, one, "shift")
   if (is_set(one$crosses)) return(graphics::points(x, y, pch = marker_of(one), col = ink_of(one)))
   draw_errors(x, y, values_of(figure, one, "spread"))
   shade <- values_of(figure, one, "shade")
@@ -137,6 +140,20 @@ marker_of <- function(one) {
 
 # Wrong predictions of training examples are grey plus signs, those of test examples black crosses.
 ink_of <- function(one) if (!is_set(one$crosses)) one$colour else if (is_set(one$hollow)) "#888888" else "black"
+
+# Words above their places.
+draw_labels <- function(figure, one) {
+  code <- values_of(figure, one, "label")
+  words <- unlist(figure$columns[[one$label]]$words)
+  named <- which(code >= 0)
+  graphics::text(values_of(figure, one, "x")[named], values_of(figure, one, "y")[named], words[code[named] + 1], pos = 3, offset = 0.3, cex = 0.7, xpd = NA)
+}
+
+ellipse_of <- function(panel) {
+  numbers <- unlist(panel$ellipse)
+  angle <- seq(0, 2 * pi, length.out = 73)
+  list(x = numbers[1] + numbers[3] * cos(angle), y = numbers[2] + numbers[4] * cos(angle) + numbers[5] * sin(angle))
+}
 
 draw_errors <- function(x, y, spread) {
   if (!is.null(spread)) graphics::segments(x, y - spread, x, y + spread, col = "#888888")
@@ -153,7 +170,7 @@ draw_line <- function(figure, one) {
   y <- values_of(figure, one, "y")
   spread <- values_of(figure, one, "spread")
   if (!is.null(spread)) graphics::polygon(c(x, rev(x)), c(y - spread, rev(y + spread)), border = NA, col = paste0(one$colour, "2E"))
-  dash <- if (is_set(one$dashed)) "dashed" else if (is_set(one$grey)) "solid" else DASHES[one$style %% length(DASHES) + 1]
+  dash <- if (is_set(one$dashed)) "dashed" else if (is_set(one$grey) || is_set(one$plain)) "solid" else DASHES[one$style %% length(DASHES) + 1]
   graphics::lines(x, y, col = one$colour, lty = dash)
   if (is_set(one$dotted)) graphics::points(x, y, col = one$colour, pch = marker_of(one), cex = 0.7)
 }

@@ -158,6 +158,7 @@ const kfe_i_method kfe_i_method_akda_qr = {
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_SYNTHETIC |
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kda-qr",
+    .feature = "LD",
     .params = KFE_PARAM_TABLE(rows, kfe_i_discriminant_settings),
     .uses = kfe_i_use_sums,
     .points = make_points,

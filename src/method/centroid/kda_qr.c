@@ -72,6 +72,7 @@ const kfe_i_method kfe_i_method_kda_qr = {
     .reference = "Xiong, Ye & Cherkassky 2006; Wu & Farquhar 2007, section 1",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING |
              KFE_HAS_SAMPLE_WEIGHTS,
+    .feature = "LD",
     .params = KFE_PARAM_TABLE(rows, kfe_i_discriminant_settings),
     .uses = kfe_i_use_sums,
     .fit = fit,

@@ -59,6 +59,7 @@ const kfe_i_method kfe_i_method_blf = {
     .flags =
         KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kblf",
+    .feature = "LV",
     .params = KFE_PARAM_TABLE(rows, blf_settings),
     .uses = kfe_i_use_sums,
     .fit = fit,

@@ -37,6 +37,7 @@ const kfe_i_method kfe_i_method_kpls = {
     .reference = "Rosipal & Trejo 2001; Dhanjal et al. 2009, section 3.2.2",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
+    .feature = "LV",
     .params = KFE_PARAM_TABLE(rows, kpls_settings),
     .uses = kfe_i_use_sums,
     .fit = fit,

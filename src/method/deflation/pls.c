@@ -89,6 +89,7 @@ const kfe_i_method kfe_i_method_pls = {
     .flags =
         KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kpls",
+    .feature = "LV",
     .params = KFE_PARAM_TABLE(rows, pls_settings),
     .uses = uses,
     .fit = fit,

@@ -51,6 +51,7 @@ const kfe_i_method kfe_i_method_skpls = {
     .reference = "Momma & Bennett 2003; Momma 2005; Dhanjal et al. 2009, section 2.2",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE |
              KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
+    .feature = "LV",
     .params = KFE_PARAM_TABLE(rows, skpls_settings),
     .fit = fit,
 };

@@ -28,6 +28,7 @@ const kfe_i_method kfe_i_method_klfda = {
     .reference = "Sugiyama 2007, section 3",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING |
              KFE_HAS_SAMPLE_WEIGHTS,
+    .feature = "LD",
     .params = KFE_PARAM_TABLE(rows, kfe_i_local_fisher_settings),
     .fit = fit,
 };

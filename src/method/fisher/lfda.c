@@ -24,6 +24,7 @@ const kfe_i_method kfe_i_method_lfda = {
     .reference = "Sugiyama 2007",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "klfda",
+    .feature = "LD",
     .params = KFE_PARAM_TABLE(rows, kfe_i_local_fisher_settings),
     .fit = fit,
 };

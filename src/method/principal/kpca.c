@@ -104,6 +104,7 @@ const kfe_i_method kfe_i_method_kpca = {
     .summary = "kernel principal component analysis",
     .reference = "Schölkopf, Smola & Müller 1998; Dhanjal et al. 2009, section 3.2.1",
     .flags = KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
+    .feature = "PC",
     .params = KFE_PARAM_TABLE(rows, kfe_i_principal_settings),
     .uses = kfe_i_use_sums,
     .fit = fit,

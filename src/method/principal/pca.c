@@ -190,6 +190,7 @@ const kfe_i_method kfe_i_method_pca = {
     .reference = "Dhanjal, Gunn & Shawe-Taylor 2009, section 3.1.1",
     .flags = KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kpca",
+    .feature = "PC",
     .params = KFE_PARAM_TABLE(rows, kfe_i_principal_settings),
     .uses = kfe_i_prefer_sums,
     .fit = fit,

@@ -188,6 +188,7 @@ const kfe_i_method kfe_i_method_kfd = {
     .reference = "Mika et al. 1999; Baudat & Anouar 2000; Park & Park 2002, section 4.2",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_NESTING |
              KFE_HAS_SAMPLE_WEIGHTS,
+    .feature = "LD",
     .params = KFE_PARAM_TABLE(rows, kfd_settings),
     .uses = uses,
     .fit = fit,

@@ -53,6 +53,7 @@ static void column_free(kfe_context *ctx, kfe_i_column *column)
     kfe_i_free(ctx, column->words);
     kfe_i_free(ctx, column->codes);
     kfe_i_free(ctx, column->numbers);
+    kfe_i_free(ctx, column->title);
     kfe_i_free(ctx, column->name);
 }
 
@@ -198,9 +199,11 @@ void kfe_i_axis_range(kfe_i_axis *axis, double low, double high)
     axis->high = high;
 }
 
-void kfe_i_feature_name(int64_t feature, char *out, size_t size)
+const char *kfe_i_figure_title_of(const kfe_i_figure *figure, int column)
 {
-    kfe_i_snprintf(out, size, "feature %lld", (long long)feature + 1);
+    const kfe_i_column *shown = &figure->columns[column - 1];
+
+    return shown->title ? shown->title : shown->name;
 }
 
 /* "rbf:gamma=0.0138949549437" as "rbf:gamma=0.01389". */

@@ -16,13 +16,20 @@
 /* A column of the table: numbers, or words with one code per row. */
 typedef struct kfe_i_column {
     char *name;
+    char *title;     /* of an axis that shows it: "LV 1 (63.2 %)"; NULL: the name */
     double *numbers; /* NULL: words */
     int32_t *codes;  /* the word of each row; -1: none */
     char **words;
     int64_t word_count;
 } kfe_i_column;
 
-typedef enum kfe_i_mark { KFE_MARK_POINTS, KFE_MARK_LINE, KFE_MARK_BARS, KFE_MARK_HEAT } kfe_i_mark;
+typedef enum kfe_i_mark {
+    KFE_MARK_POINTS,
+    KFE_MARK_LINE,
+    KFE_MARK_BARS,
+    KFE_MARK_HEAT,
+    KFE_MARK_LABELS /* the words of the column `label` beside their places */
+} kfe_i_mark;
 
 enum {
     KFE_SERIES_DASHED = 1u << 0,
@@ -31,7 +38,8 @@ enum {
     KFE_SERIES_DOTTED = 1u << 3,  /* a line with a marker at every row */
     /* Training examples beside test examples: outlines, and grey plus signs for crosses */
     KFE_SERIES_HOLLOW = 1u << 4,
-    KFE_SERIES_KEY = 1u << 5 /* no rows: an entry of the legend, which switches series on and off */
+    KFE_SERIES_PLAIN = 1u << 6, /* a thin line without dashes: one of many */
+    KFE_SERIES_KEY = 1u << 5    /* no rows: an entry of the legend, which switches series on and off */
 };
 
 /* Examples of a series, where a figure shows both sets; a key with a set stands for all series of that set. */
@@ -46,10 +54,13 @@ typedef struct kfe_i_series {
     int style; /* colour and marker; series of one style belong together */
     int panel; /* from 0 */
     int64_t first, count;
-    int x, y, z; /* z: the value of a heat map, or the third axis of a figure in space */
-    int shade;   /* colours points from low to high */
-    int spread;  /* half the height of a band or an error bar */
-    int label;   /* what points show under the pointer, beside their numbers */
+    int x, y, z;  /* z: the value of a heat map, or the third axis of a figure in space */
+    int shade;    /* colours points from low to high */
+    int shift;    /* added to y: points of classes, beside each other */
+    int has_tone; /* the colour is a shade of `tone` between 0 and 1 */
+    double tone;
+    int spread; /* half the height of a band or an error bar */
+    int label;  /* what points show under the pointer, beside their numbers */
 } kfe_i_series;
 
 typedef struct kfe_i_axis {
@@ -72,6 +83,8 @@ typedef struct kfe_i_panel {
     char *title; /* NULL: none */
     kfe_i_reference reference;
     double level;
+    int has_ellipse; /* dashed, around `middle`: x = ellipse[0]·cos, y = ellipse[1]·cos + ellipse[2]·sin */
+    double middle[2], ellipse[3];
     kfe_i_axis x, y, z;
 } kfe_i_panel;
 
@@ -137,12 +150,12 @@ kfe_status kfe_i_figure_labels(kfe_i_figure *figure, const char *name, const cha
 kfe_status kfe_i_figure_panel(kfe_i_figure *figure, const char *title, const char *x, const char *y);
 /* Copies the series and its name. */
 kfe_status kfe_i_figure_series(kfe_i_figure *figure, const char *name, kfe_i_series series);
+/* The title of an axis that shows this column, from 1. */
+const char *kfe_i_figure_title_of(const kfe_i_figure *figure, int column);
 /* Sets the range of an axis. */
 void kfe_i_axis_range(kfe_i_axis *axis, double low, double high);
 /* Names the kernels of a model, "view: rbf:gamma=0.5" if it has several views, with four digits; each is for kfe_i_free. */
 kfe_status kfe_i_name_kernels(kfe_context *ctx, const kfe_model *model, char **names);
-/* "feature 3" */
-void kfe_i_feature_name(int64_t feature, char *out, size_t size);
 
 /* The table as CSV with full precision. */
 kfe_status kfe_i_figure_csv(kfe_context *ctx, const kfe_i_figure *figure, char **out);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/figure/palette.h"
+#include "report/figure/svg.h"
 
 enum { DIGITS = 4, AXIS_DIGITS = 9 };
 
@@ -39,6 +39,8 @@ static void write_column(kfe_i_json *json, const kfe_i_figure *figure, int64_t n
 
     kfe_i_json_object(json, NULL);
     kfe_i_json_text(json, "name", column->name);
+    if (column->title)
+        kfe_i_json_text(json, "title", column->title);
     if (column->numbers) {
         kfe_i_json_array(json, "numbers");
         for (int64_t i = 0; i < figure->rows; i++)
@@ -74,6 +76,18 @@ static void write_axis(kfe_i_json *json, const char *key, const kfe_i_axis *axis
     kfe_i_json_end(json);
 }
 
+/* The middle, then the three numbers of figure.h. */
+static void write_ellipse(kfe_i_json *json, const kfe_i_panel *panel)
+{
+    const double values[] = {panel->middle[0], panel->middle[1], panel->ellipse[0], panel->ellipse[1],
+                             panel->ellipse[2]};
+
+    kfe_i_json_array(json, "ellipse");
+    for (int k = 0; k < 5; k++)
+        kfe_i_json_real(json, NULL, values[k]);
+    kfe_i_json_end(json);
+}
+
 static void write_panel(kfe_i_json *json, const kfe_i_panel *panel)
 {
     static const char *const references[] = {"none", "diagonal", "zero", "level"};
@@ -84,6 +98,8 @@ static void write_panel(kfe_i_json *json, const kfe_i_panel *panel)
     kfe_i_json_text(json, "reference", references[panel->reference]);
     if (panel->reference == KFE_REFERENCE_LEVEL)
         kfe_i_json_real(json, "level", panel->level);
+    if (panel->has_ellipse)
+        write_ellipse(json, panel);
     write_axis(json, "x", &panel->x);
     write_axis(json, "y", &panel->y);
     write_axis(json, "z", &panel->z);
@@ -104,13 +120,15 @@ static void write_number(kfe_i_json *json, const char *key, int64_t value)
 
 static void write_series(kfe_i_json *json, const kfe_i_series *series)
 {
-    static const char *const marks[] = {"points", "line", "bars", "heat"};
+    static const char *const marks[] = {"points", "line", "bars", "heat", "labels"};
 
     kfe_i_json_object(json, NULL);
     if (series->name)
         kfe_i_json_text(json, "name", series->name);
     kfe_i_json_text(json, "mark", marks[series->mark]);
-    kfe_i_json_text(json, "colour", kfe_i_colour(series->flags & KFE_SERIES_GREY ? -1 : series->style));
+    char colour[KFE_COLOUR_TEXT];
+    kfe_i_series_colour(series, colour);
+    kfe_i_json_text(json, "colour", colour);
     kfe_i_json_integer(json, "style", series->style);
     write_number(json, "panel", series->panel);
     write_number(json, "first", series->first);
@@ -119,7 +137,9 @@ static void write_series(kfe_i_json *json, const kfe_i_series *series)
     kfe_i_json_integer(json, "y", series->y);
     write_number(json, "z", series->z);
     write_number(json, "shade", series->shade);
+    write_number(json, "shift", series->shift);
     write_number(json, "spread", series->spread);
+    write_flag(json, "plain", series->flags & KFE_SERIES_PLAIN);
     write_number(json, "label", series->label);
     write_flag(json, "dashed", series->flags & KFE_SERIES_DASHED);
     write_flag(json, "crosses", series->flags & KFE_SERIES_CROSSES);

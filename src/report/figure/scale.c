@@ -28,6 +28,23 @@ static void widen(kfe_i_scale *scale, double value)
     scale->high = fmax(scale->high, value);
 }
 
+void kfe_i_ellipse_point(const kfe_i_panel *panel, int k, double at[2])
+{
+    double angle = 2 * 3.14159265358979323846 * k / KFE_ELLIPSE_POINTS;
+
+    at[0] = panel->middle[0] + panel->ellipse[0] * cos(angle);
+    at[1] = panel->middle[1] + panel->ellipse[1] * cos(angle) + panel->ellipse[2] * sin(angle);
+}
+
+static void widen_by_ellipse(kfe_i_scale *scale, const kfe_i_panel *panel, char axis)
+{
+    for (int k = 0; panel->has_ellipse && axis != 'z' && k < KFE_ELLIPSE_POINTS; k++) {
+        double at[2];
+        kfe_i_ellipse_point(panel, k, at);
+        widen(scale, at[axis == 'y']);
+    }
+}
+
 static void widen_by_series(kfe_i_scale *scale, const kfe_i_figure *figure, const kfe_i_series *series,
                             char axis)
 {
@@ -80,6 +97,7 @@ kfe_i_scale kfe_i_scale_of(const kfe_i_figure *figure, int panel, char axis)
         bars |= figure->series[s].mark == KFE_MARK_BARS;
         widen_by_series(&scale, figure, &figure->series[s], axis);
     }
+    widen_by_ellipse(&scale, p, axis);
     if (scale.words) {
         scale.low = -0.5;
         scale.high = (double)scale.words->word_count - 0.5;

@@ -25,6 +25,9 @@ void kfe_i_scale_place(kfe_i_scale *scale, double begin, double end, int ticks);
 double kfe_i_scale_at(const kfe_i_scale *scale, double value);
 /* The value of a cell: the number, or the code of the word; NaN: none. */
 double kfe_i_cell(const kfe_i_figure *figure, int column, int64_t row);
+/* Point k of the ellipse of a panel. */
+enum { KFE_ELLIPSE_POINTS = 72 };
+void kfe_i_ellipse_point(const kfe_i_panel *panel, int k, double at[2]);
 /* The column of a series on an axis; 0: none. */
 int kfe_i_series_column(const kfe_i_series *series, char axis);
 

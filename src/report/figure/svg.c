@@ -15,7 +15,8 @@ enum {
     LEGEND_WIDTH = 186,
     LINE_HEIGHT = 18,
     MOST_LEGEND = 24,
-    NAME_SHOWN = 18
+    NAME_SHOWN = 18,
+    LEAST_ROOM = 38
 };
 
 typedef struct layout {
@@ -63,6 +64,31 @@ static int is_turned(const kfe_i_scale *x, double width)
     return x->words && label_room(x) > width / (x->high - x->low) && x->words->word_count > 1;
 }
 
+static int tick_text(const kfe_i_scale *scale, double tick, char *out, size_t size)
+{
+    return kfe_i_snprintf(out, size, "%.4g", scale->log ? pow(10, tick) : tick);
+}
+
+/* The room that the numbers of the y-axis take. */
+static double number_room(const kfe_i_scale *scale, double height)
+{
+    kfe_i_scale placed = *scale;
+    int longest = 0;
+    char text[32];
+
+    kfe_i_scale_place(&placed, height, 0, (int)(height / 45) + 1);
+    for (int k = 0; k < placed.tick_count; k++) {
+        int length = tick_text(&placed, placed.ticks[k], text, sizeof text);
+        longest = length > longest ? length : longest;
+    }
+    return fmax(LEAST_ROOM, 6.5 * longest + 6);
+}
+
+static double room_beside(const kfe_i_scale *y, double height)
+{
+    return y->words ? label_room(y) : number_room(y, height);
+}
+
 static kfe_i_svg_panel place_panel(const kfe_i_figure *figure, const layout *l, int panel)
 {
     kfe_i_svg_panel p = {.figure = figure, .panel = panel};
@@ -74,7 +100,7 @@ static kfe_i_svg_panel place_panel(const kfe_i_figure *figure, const layout *l, 
     p.y = kfe_i_scale_of(figure, panel, 'y');
     if (figure->flags & KFE_FIGURE_SPACE)
         p.z = kfe_i_scale_of(figure, panel, 'z');
-    double side = (p.y.words ? label_room(&p.y) : 38) + (*figure->panels[panel].y.title ? 24 : 6);
+    double side = room_beside(&p.y, l->cell_height) + (*figure->panels[panel].y.title ? 24 : 6);
     double above = figure->panels[panel].title ? 24 : 8;
     p.left = left + side;
     p.top = top + above;
@@ -99,8 +125,11 @@ static void put_tick_text(kfe_i_text *out, const kfe_i_scale *scale, double tick
 {
     if (scale->words)
         kfe_i_put_markup_cut(out, scale->words->words[(int64_t)tick], NAME_SHOWN);
-    else
-        kfe_i_text_printf(out, "%.4g", scale->log ? pow(10, tick) : tick);
+    else {
+        char text[32];
+        tick_text(scale, tick, text, sizeof text);
+        kfe_i_text_puts(out, text);
+    }
 }
 
 static double tick_at(const kfe_i_scale *scale, double tick)
@@ -155,7 +184,7 @@ static void put_titles(const kfe_i_svg_panel *p, kfe_i_text *out)
     kfe_i_text_printf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">", middle,
                       p->top + p->height + 36 + turned);
     kfe_i_put_markup_cut(out, panel->x.title, 70);
-    double side = p->left - (p->y.words ? label_room(&p->y) : 38) - 10;
+    double side = p->left - room_beside(&p->y, p->height) - 10;
     kfe_i_text_printf(out,
                       "</text><text text-anchor=\"middle\" transform=\"translate(%.1f %.1f)rotate(-90)\">",
                       side, p->top + p->height / 2);

@@ -8,6 +8,10 @@
 /* Appends one <svg> element. `whole`: with title and caption, for a file of its own. */
 void kfe_i_figure_svg(const kfe_i_figure *figure, int whole, kfe_i_text *out);
 
+/* The colour of a series, "#0072B2". */
+enum { KFE_COLOUR_TEXT = 8 };
+void kfe_i_series_colour(const kfe_i_series *series, char out[KFE_COLOUR_TEXT]);
+
 /* One panel on the page. For the two files of the writer. */
 typedef struct kfe_i_svg_panel {
     const kfe_i_figure *figure;

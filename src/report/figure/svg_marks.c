@@ -6,7 +6,7 @@
 #include "report/figure/palette.h"
 #include "report/figure/svg.h"
 
-enum { SHADES = 8, MOST_COUNTS = 20 };
+enum { SHADES = 8, MOST_COUNTS = 20, MOST_LABEL = 16 };
 
 static const char *const dashes[KFE_DASHES] = {"", " stroke-dasharray=\"7 4\"", " stroke-dasharray=\"2 3\"",
                                                " stroke-dasharray=\"8 3 2 3\""};
@@ -20,13 +20,36 @@ static const char *const markers[KFE_MARKERS] = {"m-3 0a3 3 0 1 0 6 0a3 3 0 1 0-
                                                  "m-3-3l6 6m0-6l-6 6",
                                                  "m-1.8-3h3.6l1.8 3l-1.8 3h-3.6l-1.8-3z"};
 
-static const char *colour_of(const kfe_i_series *series)
+/* Tones begin at a share of the shades that paper shows. */
+void kfe_i_series_colour(const kfe_i_series *series, char out[KFE_COLOUR_TEXT])
 {
-    return kfe_i_colour(series->flags & KFE_SERIES_GREY ? -1 : series->style);
+    int rgb[3];
+
+    kfe_i_shade(0.3 + 0.7 * series->tone, rgb);
+    if (series->has_tone)
+        kfe_i_snprintf(out, KFE_COLOUR_TEXT, "#%02x%02x%02x", (unsigned)rgb[0] & 255u,
+                       (unsigned)rgb[1] & 255u, (unsigned)rgb[2] & 255u);
+    else
+        kfe_i_snprintf(out, KFE_COLOUR_TEXT, "%s",
+                       kfe_i_colour(series->flags & KFE_SERIES_GREY ? -1 : series->style));
+}
+
+typedef struct ink {
+    char text[KFE_COLOUR_TEXT];
+} ink;
+
+static ink colour_of(const kfe_i_series *series)
+{
+    ink made;
+
+    kfe_i_series_colour(series, made.text);
+    return made;
 }
 
 static const char *dash_of(const kfe_i_series *series)
 {
+    if (series->flags & KFE_SERIES_PLAIN)
+        return "";
     if (series->flags & KFE_SERIES_DASHED)
         return dashes[1];
     return series->flags & KFE_SERIES_GREY ? "" : dashes[series->style % KFE_DASHES];
@@ -43,6 +66,7 @@ static int place(const kfe_i_svg_panel *p, const kfe_i_series *series, int64_t r
     double value_x = kfe_i_cell(p->figure, series->x, row);
     double value_y = kfe_i_cell(p->figure, series->y, row);
 
+    value_y += series->shift ? kfe_i_cell(p->figure, series->shift, row) : 0;
     if (p->figure->flags & KFE_FIGURE_SPACE) {
         double share[3] = {share_of(&p->x, value_x), share_of(&p->y, value_y),
                            share_of(&p->z, kfe_i_cell(p->figure, series->z, row))};
@@ -112,7 +136,7 @@ static void put_plain_points(const kfe_i_svg_panel *p, const kfe_i_series *serie
 
     if (series->spread && series->mark == KFE_MARK_POINTS)
         put_error_bars(p, series, out);
-    open_points(series, colour_of(series), out);
+    open_points(series, colour_of(series).text, out);
     for (int64_t i = series->first; i < series->first + series->count; i++)
         if (place(p, series, i, &x, &y))
             put_point(series, x, y, out);
@@ -179,7 +203,7 @@ static void put_band_side(const kfe_i_svg_panel *p, const kfe_i_series *series, 
 
 static void put_band(const kfe_i_svg_panel *p, const kfe_i_series *series, kfe_i_text *out)
 {
-    kfe_i_text_printf(out, "<path fill=\"%s\" fill-opacity=\".18\" d=\"", colour_of(series));
+    kfe_i_text_printf(out, "<path fill=\"%s\" fill-opacity=\".18\" d=\"", colour_of(series).text);
     put_band_side(p, series, 1, out);
     put_band_side(p, series, 0, out);
     kfe_i_text_puts(out, "z\"/>");
@@ -202,7 +226,8 @@ static void put_line(const kfe_i_svg_panel *p, const kfe_i_series *series, kfe_i
 
     if (series->spread && lines_of_panel(p) <= KFE_FIGURE_BANDS)
         put_band(p, series, out);
-    kfe_i_text_printf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\"%s d=\"", colour_of(series),
+    kfe_i_text_printf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"%s d=\"",
+                      colour_of(series).text, series->flags & KFE_SERIES_PLAIN ? "1" : "1.8",
                       dash_of(series));
     for (int64_t i = series->first; i < series->first + series->count; i++) {
         int has_place = place(p, series, i, &x, &y);
@@ -235,9 +260,9 @@ static void put_bar(const kfe_i_series *series, double x, double y, double width
                     kfe_i_text *out)
 {
     kfe_i_text_printf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"", x, y,
-                      width, height, colour_of(series));
+                      width, height, colour_of(series).text);
     if (series->style % 2 == 1)
-        kfe_i_text_printf(out, " fill-opacity=\"0.35\" stroke=\"%s\"", colour_of(series));
+        kfe_i_text_printf(out, " fill-opacity=\"0.35\" stroke=\"%s\"", colour_of(series).text);
     kfe_i_text_puts(out, "/>");
 }
 
@@ -263,6 +288,42 @@ static void put_bars(const kfe_i_svg_panel *p, const kfe_i_series *series, kfe_i
                           kfe_i_scale_at(&p->y, value + half), out);
         }
     }
+}
+
+/* ---- labels ---- */
+
+/* Above the place, on the side that has room. */
+static void put_labels(const kfe_i_svg_panel *p, const kfe_i_series *series, kfe_i_text *out)
+{
+    const kfe_i_column *label = &p->figure->columns[series->label - 1];
+    double x = 0;
+    double y = 0;
+
+    for (int64_t i = series->first; i < series->first + series->count; i++) {
+        if (label->codes[i] < 0 || !place(p, series, i, &x, &y))
+            continue;
+        int is_right = x > p->left + 0.85 * p->width;
+        kfe_i_text_printf(out, "<text x=\"%.1f\" y=\"%.1f\" style=\"font-size:10px\"%s>",
+                          x + (is_right ? -5 : 5), y - 4, is_right ? " text-anchor=\"end\"" : "");
+        kfe_i_put_markup_cut(out, label->words[label->codes[i]], MOST_LABEL);
+        kfe_i_text_puts(out, "</text>");
+    }
+}
+
+/* ---- ellipse ---- */
+
+static void put_ellipse(const kfe_i_svg_panel *p, kfe_i_text *out)
+{
+    const kfe_i_panel *panel = &p->figure->panels[p->panel];
+
+    kfe_i_text_puts(out, "<path class=\"axis\" stroke-dasharray=\"5 4\" d=\"");
+    for (int k = 0; k < KFE_ELLIPSE_POINTS; k++) {
+        double at[2];
+        kfe_i_ellipse_point(panel, k, at);
+        kfe_i_text_printf(out, "%s%.1f %.1f", k ? "L" : "M", kfe_i_scale_at(&p->x, at[0]),
+                          kfe_i_scale_at(&p->y, at[1]));
+    }
+    kfe_i_text_puts(out, "z\"/>");
 }
 
 /* ---- heat maps ---- */
@@ -324,6 +385,8 @@ static void put_heat(const kfe_i_svg_panel *p, const kfe_i_series *series, kfe_i
 
 void kfe_i_svg_marks(const kfe_i_svg_panel *panel, kfe_i_text *out)
 {
+    if (panel->figure->panels[panel->panel].has_ellipse)
+        put_ellipse(panel, out);
     for (int64_t s = 0; s < panel->figure->series_count; s++) {
         const kfe_i_series *series = &panel->figure->series[s];
         if (series->panel != panel->panel || series->flags & KFE_SERIES_KEY)
@@ -336,6 +399,8 @@ void kfe_i_svg_marks(const kfe_i_svg_panel *panel, kfe_i_text *out)
             put_line(panel, series, out);
         else if (series->mark == KFE_MARK_BARS)
             put_bars(panel, series, out);
+        else if (series->mark == KFE_MARK_LABELS)
+            put_labels(panel, series, out);
         else
             put_heat(panel, series, out);
     }
@@ -345,11 +410,11 @@ void kfe_i_svg_sample(const kfe_i_series *series, double x, double y, kfe_i_text
 {
     if (series->mark == KFE_MARK_LINE)
         kfe_i_text_printf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s d=\"M%.1f %.1fh24\"/>",
-                          colour_of(series), dash_of(series), x, y);
+                          colour_of(series).text, dash_of(series), x, y);
     if (series->mark == KFE_MARK_BARS)
         put_bar(series, x + 6, y - 5, 12, 10, out);
     if (series->mark == KFE_MARK_POINTS || series->flags & KFE_SERIES_DOTTED) {
-        open_points(series, colour_of(series), out);
+        open_points(series, colour_of(series).text, out);
         put_point(series, x + 12, y, out);
         kfe_i_text_puts(out, "\"/>");
     }

@@ -8,6 +8,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
+#include "report/figure/kind/explained.h"
 
 void kfe_i_cloud_free(kfe_i_cloud *points)
 {
@@ -15,6 +16,7 @@ void kfe_i_cloud_free(kfe_i_cloud *points)
         return;
     kfe_i_free(points->ctx, points->items);
     kfe_i_free(points->ctx, points->style_of);
+    kfe_i_free(points->ctx, points->shares);
     memset(points, 0, sizeof *points);
 }
 
@@ -256,18 +258,52 @@ cleanup:
     return status;
 }
 
+/* Adds the share of the variance of the columns that the feature explains, where that is known. */
+static kfe_status add_title(kfe_i_cloud *points, int64_t feature, kfe_i_figure *figure)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_column *column = &figure->columns[figure->column_count - 1];
+    char title[96];
+
+    if (!points->shares)
+        return KFE_OK;
+    kfe_i_snprintf(title, sizeof title, "%s (%.1f %%)", column->name, 100 * points->shares[feature]);
+    KFE_STRDUP(points->ctx, column->title, title);
+cleanup:
+    return status;
+}
+
+/* The table x-variance of a linear model, if it has one. */
+static kfe_status find_shares(kfe_i_cloud *points)
+{
+    kfe_status status = KFE_OK;
+    kfe_result *explanation = NULL;
+
+    KFE_TRY(kfe_i_explained_linear(points->ctx, points->source, 0, &explanation));
+    const kfe_table *table = explanation ? kfe_result_find(explanation, "x-variance") : NULL;
+    if (!table || table->rows < points->source->model->dim)
+        goto cleanup;
+    KFE_ALLOC(points->ctx, points->shares, table->rows);
+    memcpy(points->shares, kfe_table_column(table, 1)->numbers, (size_t)table->rows * sizeof *points->shares);
+cleanup:
+    kfe_result_free(explanation);
+    return status;
+}
+
 kfe_status kfe_i_cloud_features(kfe_i_cloud *points, int64_t most, kfe_i_figure *figure)
 {
     kfe_status status = KFE_OK;
     int64_t dim = points->source->train.data ? points->source->train.dim : points->source->test.dim;
 
+    KFE_TRY(find_shares(points));
     points->first_feature = (int)figure->column_count + 1;
     points->feature_count = (int)(dim < most ? dim : most);
     for (int j = 0; j < points->feature_count; j++) {
         char name[32];
         double *values = NULL;
-        kfe_i_feature_name(j, name, sizeof name);
+        kfe_i_feature_name(points->source->model, j, name, sizeof name);
         KFE_TRY(kfe_i_figure_numbers(figure, name, NULL, &values));
+        KFE_TRY(add_title(points, j, figure));
         for (int64_t i = 0; i < points->count; i++) {
             const kfe_matrix *features = &points->items[i].set->features;
             values[i] = features->values[points->items[i].row * features->stride + j];

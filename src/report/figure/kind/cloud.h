@@ -26,6 +26,7 @@ typedef struct kfe_i_cloud {
     kfe_i_cloud_point *items;
     int64_t count;
     int *style_of;                /* of each class */
+    double *shares;               /* of the variance of the columns, of each feature; NULL: not known */
     int label, target, predicted; /* columns, from 1; 0: none. label: the row */
     int first_feature, feature_count;
 } kfe_i_cloud;

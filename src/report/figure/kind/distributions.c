@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The figure `distributions`: how the values of each feature are distributed, by class. Examples count by their weights. */
+/*
+ * The figure `distributions`: how the values of each feature are distributed, by class. Densities are sums of normal curves around the examples,
+ * which count by their weights; their width is 0.9·sd·n^(−1/5), with the deviation within the class (Silverman 1986).
+ */
 #include <math.h>
 
 #include "core/memory.h"
 #include "report/figure/figure.h"
 
-enum { LEAST_BINS = 8, MOST_BINS = 30, MOST_FEATURES = 6, MOST_CLASSES = 10 };
+enum { PLACES = 101, MOST_FEATURES = 6, MOST_CLASSES = 10 };
 
 typedef struct job {
     const kfe_i_set *set;
     int64_t features, classes; /* classes 1: all examples together */
-    int64_t bins;
     int feature, group, value, density;
     double *values, *densities;
 } job;
@@ -30,35 +32,83 @@ static int64_t class_of(const job *work, int64_t row)
     return work->classes > 1 ? work->set->truth[row] : 0;
 }
 
-/* Densities of one feature: counts over (members × width of a bin), so that each class has area 1. */
-static void fill(const job *work, int64_t j)
-{
-    double low = INFINITY;
-    double high = -INFINITY;
-    double members[MOST_CLASSES] = {0};
-    int64_t start = j * work->classes * work->bins;
+/* The mass, mean and deviation of the values of one class. */
+typedef struct spread {
+    double mass, mean, deviation;
+} spread;
 
+static void measure(const job *work, int64_t j, int64_t class, spread *out)
+{
+    double squares = 0;
+
+    *out = (spread){0};
     for (int64_t i = 0; i < work->set->rows; i++) {
+        double weight = weight_of(work->set, i);
+        if (weight <= 0 || class_of(work, i) != class)
+            continue;
+        double left = feature_of(work->set, i, j) - out->mean;
+        out->mass += weight;
+        out->mean += left * weight / out->mass;
+        squares += weight * left * (feature_of(work->set, i, j) - out->mean);
+    }
+    out->deviation = out->mass > 0 ? sqrt(squares / out->mass) : 0;
+}
+
+/* The smallest and the largest value, with room for the curves around them. */
+static void find_range(const job *work, int64_t j, const double *widths, double ends[2])
+{
+    ends[0] = INFINITY;
+    ends[1] = -INFINITY;
+    for (int64_t i = 0; i < work->set->rows; i++) {
+        double room = 3 * widths[class_of(work, i)];
         if (weight_of(work->set, i) <= 0)
             continue;
-        low = fmin(low, feature_of(work->set, i, j));
-        high = fmax(high, feature_of(work->set, i, j));
+        ends[0] = fmin(ends[0], feature_of(work->set, i, j) - room);
+        ends[1] = fmax(ends[1], feature_of(work->set, i, j) + room);
     }
-    double width = high > low ? (high - low) / (double)work->bins : 1;
-    for (int64_t g = 0; g < work->classes; g++)
-        for (int64_t b = 0; b < work->bins; b++)
-            work->values[start + g * work->bins + b] = low + ((double)b + 0.5) * width;
+}
+
+/* Adds the curve of one example to the density of its class. */
+static void add_curve(double value, double height, double width, const double *values, double *densities)
+{
+    for (int k = 0; k < PLACES; k++) {
+        double left = (values[k] - value) / width;
+        if (fabs(left) < 8)
+            densities[k] += height * exp(-0.5 * left * left);
+    }
+}
+
+/* Densities of one feature, each with area 1. */
+static void fill(const job *work, int64_t j)
+{
+    static const double root_two_pi = 2.50662827463100050;
+    spread of[MOST_CLASSES];
+    double widths[MOST_CLASSES];
+    double ends[2];
+    int64_t start = j * work->classes * PLACES;
+
+    for (int64_t g = 0; g < work->classes; g++) {
+        measure(work, j, g, &of[g]);
+        widths[g] = 0.9 * of[g].deviation * pow(fmax(of[g].mass, 1), -0.2);
+    }
+    find_range(work, j, widths, ends);
+    if (!(ends[0] < ends[1])) { /* one value, or a range that overflows */
+        ends[0] = isfinite(ends[0]) ? ends[0] - 0.5 : 0;
+        ends[1] = ends[0] + 1;
+    }
+    for (int64_t g = 0; g < work->classes; g++) {
+        widths[g] = fmax(widths[g], 0.005 * (ends[1] - ends[0])); /* a class may have one value */
+        for (int k = 0; k < PLACES; k++)
+            work->values[start + g * PLACES + k] = ends[0] + (ends[1] - ends[0]) * k / (PLACES - 1);
+    }
     for (int64_t i = 0; i < work->set->rows; i++) {
-        double place = (feature_of(work->set, i, j) - low) / width; /* NaN if the range overflows */
-        int64_t bin = place >= 0 && place < (double)work->bins ? (int64_t)place : work->bins - 1;
         int64_t g = class_of(work, i);
+        int64_t first = start + g * PLACES;
         double weight = weight_of(work->set, i);
-        members[g] += weight;
-        work->densities[start + g * work->bins + bin] += weight;
+        if (weight > 0)
+            add_curve(feature_of(work->set, i, j), weight / (of[g].mass * widths[g] * root_two_pi), widths[g],
+                      work->values + first, work->densities + first);
     }
-    for (int64_t g = 0; g < work->classes; g++)
-        for (int64_t b = 0; b < work->bins; b++)
-            work->densities[start + g * work->bins + b] /= members[g] > 0 ? members[g] * width : 1;
 }
 
 static kfe_status add_columns(job *work, const kfe_i_source *source, kfe_i_figure *out)
@@ -67,7 +117,7 @@ static kfe_status add_columns(job *work, const kfe_i_source *source, kfe_i_figur
     double *features = NULL;
     int32_t *groups = NULL;
 
-    out->rows = work->features * work->classes * work->bins;
+    out->rows = work->features * work->classes * PLACES;
     KFE_TRY(kfe_i_figure_numbers(out, "feature", &work->feature, &features));
     if (work->classes > 1)
         KFE_TRY(kfe_i_figure_words(out, "class", source->classes.count, source->classes.names, &work->group,
@@ -75,10 +125,10 @@ static kfe_status add_columns(job *work, const kfe_i_source *source, kfe_i_figur
     KFE_TRY(kfe_i_figure_numbers(out, "value", &work->value, &work->values));
     KFE_TRY(kfe_i_figure_numbers(out, "density", &work->density, &work->densities));
     for (int64_t i = 0; i < out->rows; i++) {
-        int64_t feature = i / (work->classes * work->bins) + 1;
+        int64_t feature = i / (work->classes * PLACES) + 1;
         features[i] = (double)feature;
         if (groups)
-            groups[i] = (int32_t)(i / work->bins % work->classes);
+            groups[i] = (int32_t)(i / PLACES % work->classes);
     }
 cleanup:
     return status;
@@ -89,29 +139,21 @@ static kfe_status add_panel(const job *work, const kfe_i_source *source, int64_t
     kfe_status status = KFE_OK;
     char name[32];
 
-    kfe_i_feature_name(j, name, sizeof name);
+    kfe_i_feature_name(source->model, j, name, sizeof name);
     KFE_TRY(kfe_i_figure_panel(out, name, "", "density"));
     for (int64_t g = 0; g < work->classes; g++) {
         const char *title = j > 0 || work->classes == 1 ? NULL : source->classes.names[g];
         kfe_i_series series = {.mark = KFE_MARK_LINE,
                                .style = (int)g,
                                .panel = (int)j,
-                               .first = (j * work->classes + g) * work->bins,
-                               .count = work->bins,
+                               .first = (j * work->classes + g) * PLACES,
+                               .count = PLACES,
                                .x = work->value,
                                .y = work->density};
         KFE_TRY(kfe_i_figure_series(out, title, series));
     }
 cleanup:
     return status;
-}
-
-/* Twice the cube root of the examples of a class (Rice's rule): few examples in many bins are noise. */
-static int64_t choose_bins(int64_t members)
-{
-    int64_t bins = (int64_t)(2 * cbrt((double)members));
-
-    return bins < LEAST_BINS ? LEAST_BINS : bins > MOST_BINS ? MOST_BINS : bins;
 }
 
 static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
@@ -125,14 +167,13 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     work.features = work.set->dim < MOST_FEATURES ? work.set->dim : MOST_FEATURES;
     if (work.set->truth && source->classes.count <= MOST_CLASSES)
         work.classes = source->classes.count;
-    work.bins = choose_bins(work.set->rows / work.classes);
     KFE_TRY(add_columns(&work, source, out));
     out->across = work.features > 1 ? 2 : 1;
     for (int64_t j = 0; j < work.features; j++) {
         fill(&work, j);
         KFE_TRY(add_panel(&work, source, j, out));
     }
-    kfe_i_text_printf(&out->caption, "Histograms of %lld bins of the %s examples%s.", (long long)work.bins,
+    kfe_i_text_printf(&out->caption, "Densities of the %s examples%s, smoothed by normal curves.",
                       work.set->name, work.classes > 1 ? ", each class with area 1" : "");
     if (work.features < source->model->dim)
         kfe_i_text_printf(&out->caption, " The first %lld of %lld features.", (long long)work.features,

@@ -7,6 +7,8 @@
 #include "report/figure/figure.h"
 
 enum { MOST_SHOWN = 30 };
+/* The largest coefficients over the median ones; below, the examples do not differ. */
+#define LEAST_RATIO 2
 
 static void fill(const kfe_model *model, kfe_i_sorted *items)
 {
@@ -49,6 +51,8 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     KFE_ALLOC(ctx, items, model->rows);
     fill(model, items);
     kfe_i_sort_falling(items, model->rows);
+    if (items[0].value < LEAST_RATIO * items[model->rows / 2].value) /* none stands out */
+        goto cleanup;
     out->rows = shown;
     KFE_TRY(add_columns(items, out));
     KFE_TRY(kfe_i_figure_panel(out, NULL, "training row", "size of its coefficients"));
@@ -68,6 +72,8 @@ const kfe_i_figure_kind kfe_i_figure_influence = {
     .title = "Most influential support examples",
     .section = "Why",
     .summary = "the support examples with the largest coefficients",
-    .needs = "a kernel model whose support examples are training examples",
+    .needs =
+        "a kernel model whose support examples are training examples, of which some have coefficients twice as large as the "
+        "median",
     .draw = draw,
 };

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "core/sort.h"
 #include "explain/diagnostics.h"
 #include "report/figure/kind/cloud.h"
 
@@ -93,45 +94,69 @@ static kfe_status add_limit(const distances *d, kfe_i_figure *out, const char *n
                                               .y = d->q_column});
 }
 
-/* The most distant of the rows above a limit, by their share of it. */
-static void name_rows(const distances *d, kfe_i_figure *out)
+static double share_of_limit(const distances *d, int64_t i)
 {
-    const kfe_i_column *label = &out->columns[d->points.label - 1];
-    int64_t named = 0;
-
-    for (double last = INFINITY; named < MOST_NAMED && named < d->above; named++) {
-        int64_t best = -1;
-        double best_size = 0;
-        for (int64_t i = 0; i < d->points.count; i++) {
-            double size =
-                fmax(d->t2[i] / d->limits[KFE_DIAGNOSTIC_T2], d->q[i] / d->limits[KFE_DIAGNOSTIC_Q]);
-            if (size > best_size && size < last) {
-                best = i;
-                best_size = size;
-            }
-        }
-        if (best < 0)
-            break;
-        last = best_size;
-        kfe_i_text_puts(&out->caption, named ? ", " : " The most distant: ");
-        if (label->numbers)
-            kfe_i_text_printf(&out->caption, "%.0f", label->numbers[best]);
-        else
-            kfe_i_text_add_shown(&out->caption, label->words[label->codes[best]]);
-    }
-    kfe_i_text_puts(&out->caption, named ? "." : "");
+    return fmax(d->t2[i] / d->limits[KFE_DIAGNOSTIC_T2], d->q[i] / d->limits[KFE_DIAGNOSTIC_Q]);
 }
 
-static void write_caption(const distances *d, kfe_i_figure *out)
+/* The most distant of the rows above a limit, by their share of it, stand in the caption and beside their points. */
+static kfe_status name_rows(const distances *d, kfe_i_figure *out)
 {
+    kfe_status status = KFE_OK;
+    kfe_i_sorted *order = NULL;
+    int32_t *codes = NULL;
+    char names[MOST_NAMED][64];
+    const char *words[MOST_NAMED];
+    int64_t count = 0;
+    int column = 0;
+
+    KFE_ALLOC(out->ctx, order, d->points.count);
+    for (int64_t i = 0; i < d->points.count; i++)
+        order[i] = (kfe_i_sorted){share_of_limit(d, i), i};
+    kfe_i_sort_falling(order, d->points.count);
+    for (; count < MOST_NAMED && count < d->points.count && order[count].value > 1; count++) {
+        const kfe_i_column *label = &out->columns[d->points.label - 1];
+        int64_t row = order[count].index;
+        words[count] = names[count];
+        if (label->numbers)
+            kfe_i_snprintf(names[count], sizeof names[count], "%.0f", label->numbers[row]);
+        else
+            kfe_i_snprintf(names[count], sizeof names[count], "%s", label->words[label->codes[row]]);
+        kfe_i_text_puts(&out->caption, count ? ", " : " The most distant: ");
+        kfe_i_text_add_shown(&out->caption, names[count]);
+    }
+    kfe_i_text_puts(&out->caption, count ? "." : "");
+    KFE_TRY(kfe_i_figure_words(out, "name", count, words, &column, &codes));
+    for (int64_t i = 0; i < out->rows; i++)
+        codes[i] = -1;
+    for (int64_t k = 0; k < count; k++)
+        codes[order[k].index] = (int32_t)k;
+    if (count > 0)
+        KFE_TRY(kfe_i_figure_series(out, NULL,
+                                    (kfe_i_series){.mark = KFE_MARK_LABELS,
+                                                   .count = d->points.count,
+                                                   .x = d->t2_column,
+                                                   .y = d->q_column,
+                                                   .label = column}));
+cleanup:
+    kfe_i_free(out->ctx, order);
+    return status;
+}
+
+static kfe_status write_caption(const distances *d, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+
     kfe_i_text_printf(
         &out->caption,
         "Hotelling's T², the distance from the centre of the training data within the features, and Q, the "
         "squared residual off the features. A share of 0.95 of examples like the training data is below "
         "each dashed limit; %lld of %lld are above one.",
         (long long)d->above, (long long)d->points.count);
-    name_rows(d, out);
+    KFE_TRY(name_rows(d, out));
     kfe_i_cloud_caption(&d->points, out);
+cleanup:
+    return status;
 }
 
 static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
@@ -153,7 +178,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     KFE_TRY(kfe_i_cloud_series(&d.points, out, 1, (kfe_i_series){.x = d.t2_column, .y = d.q_column}));
     KFE_TRY(add_limit(&d, out, "95 % limits", d.points.count));
     KFE_TRY(add_limit(&d, out, NULL, d.points.count + 2));
-    write_caption(&d, out);
+    KFE_TRY(write_caption(&d, out));
 cleanup:
     kfe_matrix_free(&d.train);
     kfe_matrix_free(&d.test);

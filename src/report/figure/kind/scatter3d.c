@@ -25,8 +25,8 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     out->flags = KFE_FIGURE_SPACE | KFE_FIGURE_CHOICE;
     out->first_feature = points.first_feature;
     out->feature_count = points.feature_count;
-    KFE_TRY(kfe_i_figure_panel(out, NULL, out->columns[x - 1].name, out->columns[y - 1].name));
-    KFE_STRDUP(ctx, out->panels[0].z.title, out->columns[z - 1].name);
+    KFE_TRY(kfe_i_figure_panel(out, NULL, kfe_i_figure_title_of(out, x), kfe_i_figure_title_of(out, y)));
+    KFE_STRDUP(ctx, out->panels[0].z.title, kfe_i_figure_title_of(out, z));
     KFE_TRY(kfe_i_cloud_series(&points, out, 1, (kfe_i_series){.x = x, .y = y, .z = z}));
     kfe_i_text_puts(&out->caption, "Examples by three of their features; drag to turn the figure.");
     kfe_i_cloud_caption(&points, out);

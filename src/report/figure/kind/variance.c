@@ -27,14 +27,18 @@ static kfe_status fill(const kfe_result *explanation, kfe_i_figure *out)
     kfe_status status = KFE_OK;
     const kfe_table *x = kfe_result_find(explanation, "x-variance");
     const kfe_table *y = kfe_result_find(explanation, "y-variance");
-    double *features = NULL;
+    const kfe_column *features = x ? kfe_table_column(x, 0) : NULL;
+    double *numbers = NULL;
 
     if (!x || x->rows == 0)
         return KFE_OK;
     out->rows = x->rows;
-    KFE_TRY(kfe_i_figure_numbers(out, "feature", NULL, &features));
-    for (int64_t i = 0; i < out->rows; i++)
-        features[i] = (double)i + 1;
+    if (features->texts)
+        KFE_TRY(kfe_i_figure_labels(out, "feature", features->texts));
+    else
+        KFE_TRY(kfe_i_figure_numbers(out, "feature", NULL, &numbers));
+    for (int64_t i = 0; numbers && i < out->rows; i++)
+        numbers[i] = (double)i + 1;
     KFE_TRY(add_bars(x, out));
     if (y)
         KFE_TRY(add_bars(y, out));
