@@ -227,6 +227,8 @@ def _nested(estimator, grid, problem) -> dict[str, Any]:
     from ._splits import give_splits, group_codes, library_splits
     if problem.inner_folds < 2:
         raise ValueError("a grid over kernels or learners needs inner_folds of at least 2")
+    if problem.options.get("choose", "min") != "min":
+        raise ValueError("choose is a rule for grids of parameters; this grid has kernels or learners that only Python can vary")
 
     def inner(train):
         data = estimator._prepare(estimator._context(), problem.part(estimator, train, train), problem.y[train], reset=True,

@@ -58,7 +58,7 @@ def test_searches_of_python_and_baselines_have_them(data):  # noqa: F811
     ours, theirs = (method["held_out"] for method in found["methods"])  # pls with all features is least squares
     assert [one["row"] for one in ours] == [one["row"] for one in theirs] and [one["weight"] for one in theirs] == list(weights)
     np.testing.assert_allclose([one["prediction"] for one in ours], [one["prediction"] for one in theirs], rtol=1e-6)
-    nested = kfe.cv(kfe.KPLSRegressor(dim=3), X, y, cv=KFold(4), grid={"kernel": [kfe.RBF(gamma=0.01), kfe.Matern()]})
+    nested = kfe.cv(kfe.KPLSRegressor(dim=3), X, y, cv=KFold(4), grid={"kernel": ["rbf:gamma=0.01", kfe.Polynomial(degree=2, coef0=2.0)]})
     table = nested.held_out()
     assert np.sqrt(((table["prediction"] - table["truth"]) ** 2).mean()) == pytest.approx(nested["pooled"]["rmsecv"])
 

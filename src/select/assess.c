@@ -24,6 +24,11 @@ static const kfe_i_param rows[] = {
             "choose the settings once for all splits, on the first N training parts; 0: each split chooses "
             "for itself"),
     KFE_CHOICE(
+        kfe_i_assess_settings, choose, "choose", "min", KFE_CHOOSE_WORDS,
+        "of settings that differ in the number of features (dim): the best one (min), or fewer features, as few "
+        "as are within one standard error of it (one-se) or do not differ from it by a randomisation test of the "
+        "errors of rows (permutation: p above 0.01), or as many as each lower RMSECV by 5 % (q2)"),
+    KFE_CHOICE(
         kfe_i_assess_settings, held_out, "held-out", "auto", KFE_HELD_OUT_WORDS,
         "keep the prediction of every held-out row beside the truth, as the table held_out of the result; "
         "auto: up to 2000 of them"),
@@ -116,79 +121,7 @@ static kfe_status read_metrics(kfe_i_assessment *a, kfe_task task, const char *n
 
 /* ---- choosing ---- */
 
-/* Means of the same numbers in another order are equal, whatever rounding makes of them. */
-#define KFE_MEAN_ROUNDING 1e-12
-
-int kfe_i_is_better(const kfe_i_metric *metric, double value, double than)
-{
-    if (isnan(value) || isnan(than))
-        return !isnan(value);
-    double gain = metric->larger_is_better ? value - than : than - value;
-    return gain > KFE_MEAN_ROUNDING * fmax(fabs(value), fabs(than));
-}
-
-/* Cells with what their pooled values are made of. */
-typedef struct compared {
-    const kfe_i_cells *cells;
-    const kfe_i_held_out *held_out;
-} compared;
-
-/* A setting over some splits: how often it failed, and its mean of the first metric elsewhere, pooled if it is rmse or r2. */
-typedef struct standing {
-    int64_t failed;
-    double mean;
-} standing;
-
-/* The splits are those of `owner`, or all (-1). */
-static standing standing_of(const kfe_i_metric *metric, const compared *on, int64_t setting,
-                            const int64_t *owner_of, int64_t owner)
-{
-    standing result = {0, NAN};
-    const kfe_i_cells *cells = on->cells;
-    const kfe_i_pick pick = {.setting = setting, .owner_of = owner >= 0 ? owner_of : NULL, .owner = owner};
-    kfe_i_estimate estimate = {NAN, NAN, NAN};
-    double sum = 0;
-    int64_t count = 0;
-
-    for (int64_t s = 0; s < cells->splits; s++) {
-        int64_t cell = s * cells->settings + setting;
-        double value = cells->values[cell * cells->metrics];
-        if (owner >= 0 && owner_of[s] != owner)
-            continue;
-        result.failed += cells->failure_of[cell] >= 0;
-        if (isnan(value))
-            continue;
-        sum += value;
-        count++;
-    }
-    estimate.mean = count > 0 ? sum / (double)count : (double)NAN;
-    if (metric->pooled != KFE_POOLED_NOT && cells->targets > 0) {
-        kfe_i_pooled pooled = kfe_i_pool(on->held_out, cells, pick, NULL, -1);
-        kfe_i_estimate_pool(metric, &pooled, &estimate);
-    }
-    result.mean = estimate.mean;
-    return result;
-}
-
-/* The setting that failed least often, and of those the one with the best mean; of equals, the first. */
-static int64_t best_setting(const kfe_i_assessment *a, const compared *on, const int64_t *owner_of,
-                            int64_t owner)
-{
-    int64_t best = 0;
-    standing leader = standing_of(a->metrics[0], on, 0, owner_of, owner);
-
-    for (int64_t c = 1; c < on->cells->settings; c++) {
-        standing one = standing_of(a->metrics[0], on, c, owner_of, owner);
-        if (one.failed < leader.failed ||
-            (one.failed == leader.failed && kfe_i_is_better(a->metrics[0], one.mean, leader.mean))) {
-            best = c;
-            leader = one;
-        }
-    }
-    return best;
-}
-
-static kfe_status keep_tuning(kfe_i_assessment *a, const kfe_i_splits *splits, const compared *on)
+static kfe_status keep_tuning(kfe_i_assessment *a, const kfe_i_splits *splits, const kfe_i_contest *on)
 {
     kfe_status status = KFE_OK;
     const kfe_i_cells *cells = on->cells;
@@ -282,7 +215,7 @@ static kfe_status sweep(kfe_i_assessment *a, const kfe_data *data, const kfe_i_s
                        .metric_count = a->metric_count,
                        .positive = a->positive,
                        .wanted = wanted,
-                       .keeps_predictions = splits == &a->splits && a->data};
+                       .keeps_predictions = (splits == &a->splits && a->data) || a->keeps_losses};
     return kfe_i_sweep_run(a->ctx, &job, out);
 }
 
@@ -296,7 +229,7 @@ static kfe_status choose_inside(kfe_i_assessment *a, const kfe_i_assess_settings
                         : a->splits.count;
     kfe_i_splits inner = {0};
     kfe_i_held_out held_out = {0};
-    const compared on = {&a->inner, &held_out};
+    const kfe_i_contest on = {&a->grid, a->metrics[0], &a->inner, &held_out, &inner, data, settings->choose};
     int64_t *owner_of = NULL;
 
     KFE_TRY(make_inner(a, settings, data, outer, &inner, &owner_of));
@@ -306,9 +239,12 @@ static kfe_status choose_inside(kfe_i_assessment *a, const kfe_i_assess_settings
     KFE_TRY(sweep(a, data, &inner, NULL, &a->inner));
     KFE_TRY(kfe_i_held_out_make(a->ctx, &data->target, &inner, &held_out));
     KFE_TRY(keep_tuning(a, &inner, &on));
-    a->best = best_setting(a, &on, owner_of, -1);
-    for (int64_t o = 0; o < a->splits.count; o++)
-        a->chosen[o] = settings->tuning_splits > 0 ? a->best : best_setting(a, &on, owner_of, o);
+    KFE_TRY(kfe_i_choose(a->ctx, &on, owner_of, -1, &a->best));
+    for (int64_t o = 0; o < a->splits.count; o++) {
+        a->chosen[o] = a->best;
+        if (settings->tuning_splits == 0)
+            KFE_TRY(kfe_i_choose(a->ctx, &on, owner_of, o, &a->chosen[o]));
+    }
 cleanup:
     kfe_i_held_out_free(&held_out);
     kfe_i_splits_free(&inner);
@@ -379,7 +315,8 @@ cleanup:
 }
 
 /* A plain grid search: all settings on the outer splits, and what the best of them got there. */
-static kfe_status choose_outside(kfe_i_assessment *a, const kfe_data *data)
+static kfe_status choose_outside(kfe_i_assessment *a, const kfe_i_assess_settings *settings,
+                                 const kfe_data *data)
 {
     kfe_status status = KFE_OK;
     int64_t cells = a->splits.count * a->grid.count;
@@ -388,9 +325,10 @@ static kfe_status choose_outside(kfe_i_assessment *a, const kfe_data *data)
     kfe_i_log(a->ctx, KFE_LOG_NOTICE, "%lld settings on %lld splits: %lld fits", (long long)a->grid.count,
               (long long)a->splits.count, (long long)cells);
     KFE_TRY(sweep(a, data, &a->splits, NULL, &a->outer));
-    const compared on = {&a->outer, &a->held_out};
+    const kfe_i_contest on = {&a->grid,   a->metrics[0], &a->outer,       &a->held_out,
+                              &a->splits, data,          settings->choose};
     KFE_TRY(keep_tuning(a, &a->splits, &on));
-    a->best = best_setting(a, &on, NULL, -1);
+    KFE_TRY(kfe_i_choose(a->ctx, &on, NULL, -1, &a->best));
     for (int64_t o = 0; o < a->splits.count; o++)
         a->chosen[o] = a->best;
     keep_values(a);
@@ -459,6 +397,7 @@ static kfe_status begin(kfe_i_assessment *a, const kfe_data *data, const kfe_i_a
     KFE_TRY(
         kfe_i_find_positive(a->ctx, target->class_count, target->names, settings->positive, &a->positive));
     KFE_TRY(kfe_i_splits_make(a->ctx, &settings->protocol, &all, 0, &a->splits));
+    a->keeps_losses = settings->choose == KFE_CHOOSE_PERMUTATION;
     a->data = keeps_held_out(a, settings) ? data : NULL;
     KFE_ALLOC_ZERO(a->ctx, a->chosen, a->splits.count);
     KFE_TRY(kfe_i_extent_of(a->ctx, &a->splits, &a->extent));
@@ -562,7 +501,7 @@ kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts
     KFE_TRY(log_scaling(out, spec, data));
     out->nested = is_nested(settings, out->grid.count);
     if (out->grid.count > 1 && !out->nested) {
-        KFE_TRY(choose_outside(out, data));
+        KFE_TRY(choose_outside(out, settings, data));
     } else {
         if (out->nested)
             KFE_TRY(choose_inside(out, settings, data));

@@ -7,6 +7,7 @@
 #ifndef KFE_SELECT_ASSESS_H
 #define KFE_SELECT_ASSESS_H
 
+#include "select/choose.h"
 #include "select/estimate.h"
 #include "select/pool.h"
 #include "select/sweep.h"
@@ -22,6 +23,7 @@ typedef struct kfe_i_assess_settings {
     int64_t inner_folds; /* 0: settings are compared on the outer splits themselves, as a plain grid search */
     int64_t tuning_splits; /* 0: every outer split chooses for itself; N: one choice, on the first N training
                               parts */
+    int choose;            /* kfe_i_choose_rule */
     int held_out;          /* a word of KFE_HELD_OUT_WORDS */
     int64_t permutations;  /* repeats with permuted targets; 0: none, -1: this is one of them */
     char metrics[KFE_PARAM_TEXT_SIZE];  /* "accuracy;auc"; the first decides */
@@ -47,6 +49,7 @@ typedef struct kfe_i_assessment {
     double *values;         /* outer splits × metrics, of the setting chosen */
     double *variances;      /* the same of what one row contributes, see kfe_i_metric_measure */
     kfe_i_extent extent;    /* of the outer splits */
+    int keeps_losses;       /* the rule needs the predictions of all settings */
     const kfe_data *data;   /* borrowed, as long as held-out predictions are kept; else NULL */
     kfe_i_cells outer;      /* the settings that were fitted on the outer splits */
     kfe_i_cells inner;      /* all settings on the inner folds; empty unless nested */
@@ -93,8 +96,5 @@ kfe_status kfe_i_find_positive(kfe_context *ctx, int64_t classes, char *const *n
 kfe_i_estimate kfe_i_assessment_estimate(const kfe_i_assessment *a, int64_t metric);
 /* The held-out predictions of the outer splits, of one target column or all (-1). */
 kfe_i_pooled kfe_i_assessment_pooled(const kfe_i_assessment *a, int64_t column);
-
-/* Whether a mean is better than another, by more than rounding; a number is better than NaN. */
-int kfe_i_is_better(const kfe_i_metric *metric, double value, double than);
 
 #endif

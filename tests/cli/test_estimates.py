@@ -153,3 +153,21 @@ def test_held_out_rows_of_regressions_are_figures(kfe):
     kfe.write("cv.json", kfe.ok("cv", "-q", "-m", "pls", "--dim", "1", "--learner", "ls", "--task", "regress", "--held-out", "no", "line.csv", "--json").out)
     assert "held_out" not in json.loads(kfe.path("cv.json").read_text())
     kfe.refused("plot", "predicted", "cv.json", "-o", "p.csv", says="results with held-out predictions of numbers")
+
+
+def test_fewer_features_are_chosen_by_rules(kfe):
+    """q2 ends where RMSECV no longer falls by 5 %, one-se at the first within one standard error of the smallest."""
+    x, best = make_real(kfe), {}
+    for rule in ("min", "one-se", "permutation", "q2"):
+        best[rule] = json.loads(kfe.ok("cv", "-q", "-m", "pls", "--learner", "ls", "--grid", "dim=1,2,3", "--choose", rule, "--inner-folds", "0",
+                                       "--task", "regress", x, "--json").out)
+    errors, spreads = ([row[name] for row in best["min"]["settings"]] for name in ("rmsecv", "rmsecv_error"))
+    least = errors.index(min(errors))
+    falls = [after <= 0.95 * before for before, after in zip(errors, errors[1:])]
+    spread = best["min"]["settings"][least]["metrics"]["rmse"]["standard_error"]
+    assert spread >= spreads[least]
+    dims = {rule: int(found["best"]["dim"]) for rule, found in best.items()}
+    assert dims["min"] == least + 1 and dims["q2"] == (falls + [False]).index(False) + 1
+    assert dims["one-se"] == [error <= errors[least] + spread for error in errors].index(True) + 1
+    assert dims["permutation"] <= dims["min"]
+    kfe.refused("cv", "-m", "pls", "--learner", "ls", "--grid", "dim=1,2", "--choose", "max", x, says="--choose")

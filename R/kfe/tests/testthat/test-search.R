@@ -207,3 +207,15 @@ test_that("training rows can cover the space of the columns", {
   }
   expect_setequal(found$held_out$row, setdiff(seq_len(nrow(x)), chosen))
 })
+
+test_that("fewer features are chosen by rules", {
+  best <- function(rule) {
+    found <- kfe_cv(mpg ~ ., mtcars, method = "pls", learner = "ls", grid = list(dim = 1:6), folds = 8, inner_folds = 0, choose = rule)
+    list(dim = as.integer(found$best[["dim"]]), rmsecv = found$settings$rmsecv)
+  }
+  least <- best("min")
+  expect_equal(least$dim, which.min(least$rmsecv))
+  falls <- least$rmsecv[-1] <= 0.95 * least$rmsecv[-6]
+  expect_equal(best("q2")$dim, if (all(falls)) 6L else which(!falls)[1])
+  for (rule in c("one-se", "permutation")) expect_lte(best(rule)$dim, least$dim)
+})
