@@ -155,6 +155,9 @@ static void fit_sigmoid(const sigmoid_fit *fit, double start, double out[2])
     out[1] = b;
 }
 
+/* A shared sigmoid rises at least this much over the scores, so that no probability contradicts a decision. */
+#define KFE_LEAST_SLOPE 1e-6
+
 /* Scores are divided by their size first, so that Newton's tolerances fit any scale. */
 static void learn_sigmoid(example *examples, int64_t count, double out[2])
 {
@@ -332,6 +335,47 @@ kfe_status kfe_i_calibration_learn(kfe_context *ctx, kfe_i_calibration_kind kind
         }
         KFE_TRY(learn_curve(out, examples, count, &place));
         out->start[problem + 1] = place;
+    }
+cleanup:
+    kfe_i_free(ctx, examples);
+    if (status != KFE_OK)
+        kfe_i_calibration_free(out);
+    return status;
+}
+
+/* One output per class; the examples of all problems. Of two classes, the problem and its mirror image, so that 0 means ½. */
+static int64_t collect_all(const kfe_i_predictor *p, const kfe_i_target *target, const double *outputs,
+                           example *examples)
+{
+    int64_t problems = kfe_i_calibration_problems(p);
+    int64_t count = 0;
+
+    for (int64_t problem = 0; problem < problems; problem++)
+        count += collect(p, problem, target, outputs, examples + count);
+    for (int64_t i = 0; problems == 1 && i < target->rows; i++)
+        examples[count++] = (example){-examples[i].score, !examples[i].positive, examples[i].weight};
+    return count;
+}
+
+kfe_status kfe_i_calibration_learn_shared(kfe_context *ctx, const kfe_i_predictor *p,
+                                          const kfe_i_target *target, const double *outputs,
+                                          kfe_i_calibration *out)
+{
+    kfe_status status = KFE_OK;
+    example *examples = NULL;
+    double shared[2];
+    double size = 0;
+
+    KFE_TRY(kfe_i_calibration_learn(ctx, KFE_CALIBRATION_PLATT, p, target, outputs, out));
+    KFE_ALLOC(ctx, examples, target->rows * (out->problems + 1));
+    int64_t count = collect_all(p, target, outputs, examples);
+    for (int64_t i = 0; i < count; i++)
+        size = fmax(size, fabs(examples[i].score));
+    learn_sigmoid(examples, count, shared);
+    shared[0] = fmin(shared[0], -KFE_LEAST_SLOPE / (size > 0 ? size : 1));
+    for (int64_t problem = 0; problem < out->problems; problem++) {
+        out->sigmoids[2 * problem] = shared[0];
+        out->sigmoids[2 * problem + 1] = out->problems == 1 ? 0 : shared[1];
     }
 cleanup:
     kfe_i_free(ctx, examples);

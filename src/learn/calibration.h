@@ -39,6 +39,10 @@ int64_t kfe_i_calibration_problems(const kfe_i_predictor *predictor);
 kfe_status kfe_i_calibration_learn(kfe_context *ctx, kfe_i_calibration_kind kind,
                                    const kfe_i_predictor *predictor, const kfe_i_target *target,
                                    const double *outputs, kfe_i_calibration *out);
+/* Platt's sigmoid, the same one for all classes: the most probable class is the one that is decided for. For the decision `largest`. */
+kfe_status kfe_i_calibration_learn_shared(kfe_context *ctx, const kfe_i_predictor *predictor,
+                                          const kfe_i_target *target, const double *outputs,
+                                          kfe_i_calibration *out);
 /* probabilities[classes] of one row of outputs; they sum to one. `work` is room for 2·classes² numbers. */
 void kfe_i_calibration_apply(const kfe_i_calibration *calibration, const kfe_i_predictor *predictor,
                              const double *outputs, double *work, double *probabilities);

@@ -74,8 +74,12 @@ kfe_status kfe_i_calibrate(kfe_context *ctx, const kfe_spec *spec, const kfe_dat
     KFE_ALLOC_ZERO(ctx, outputs, train->target.rows * width);
     KFE_TRY(job.mixed ? kfe_i_model_outputs(ctx, model, train, outputs)
                       : held_out_outputs(&job, width, outputs));
-    KFE_TRY(kfe_i_calibration_learn(ctx, kfe_i_spec_calibration(spec), &model->predictor, &train->target,
-                                    outputs, &model->calibration));
+    if (spec->fit.calibration == KFE_CALIBRATION_AUTO)
+        KFE_TRY(kfe_i_calibration_learn_shared(ctx, &model->predictor, &train->target, outputs,
+                                               &model->calibration));
+    else
+        KFE_TRY(kfe_i_calibration_learn(ctx, kfe_i_spec_calibration(spec), &model->predictor, &train->target,
+                                        outputs, &model->calibration));
 cleanup:
     kfe_i_free(ctx, outputs);
     kfe_i_left_out_free(&job);

@@ -44,8 +44,8 @@ static const kfe_i_param fit_rows[] = {
     KFE_CHOICE(
         kfe_i_fit_settings, calibration, "calibration", "auto", KFE_CALIBRATION_WORDS "|auto",
         "learn probabilities of classes from the decision values of left-out examples, in five further "
-        "fits: by sigmoids (platt) or by rising curves (isotonic); auto: platt for methods that give "
-        "probabilities, as plsda, and no learner, none for all others"),
+        "fits: by sigmoids (platt) or by rising curves (isotonic); auto: by one sigmoid for all classes, for "
+        "methods that give probabilities, as plsda, and no learner, none for all others"),
     KFE_CHOICE(
         kfe_i_fit_settings, conformal, "conformal", "none", KFE_CONFORMAL_WORDS,
         "keep what predictions with intervals, or with sets of classes, need: predictions for left-out "
