@@ -19,7 +19,7 @@
 
 #include "core/context.h"
 
-enum { KFE_LOOP_PARTS = 40, KFE_LOOP_NAME = 32 };
+enum { KFE_LOOP_PARTS = 64, KFE_LOOP_NAME = 32 };
 
 typedef struct kfe_i_loop_part {
     void *bytes;

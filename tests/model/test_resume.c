@@ -61,6 +61,9 @@ static const loop_case cases[] = {
     {"points", "slmc", "dim=4,max-iter=12,settled=0", "rbf:gamma=0.3", 120, 0, 5},
     {"localizing", "sldr", "local-dim=2,max-iter=6,settled=0,restarts=3", "linear", 90, 0, 9},
     {"localizing", "lmkl", "max-iter=6,settled=0,restarts=1", "rbf:gamma=0.3 linear", 90, 0, 3},
+    {"localizing", "lmkl", "max-iter=30", "rbf:gamma=0.3 linear", 90, 0, 100},
+    {"localizing", "lmkl", "max-iter=30", "rbf:gamma=0.3 linear", 90, 0, 130},
+    {"localizing", "lmkl", "max-iter=30", "rbf:gamma=0.3 linear", 90, 0, 150},
     {"searching the subspace", "skfe", "dim=2,max-iter=20", "rbf:gamma=0.3", 120, 0, 6},
 };
 

@@ -68,8 +68,8 @@ typedef struct kfe_i_local_settings {
         KFE_INT_OR(                                                                                          \
             type, restarts, "restarts", "auto", 1, 1e6, "auto", "auto=0",                                    \
             "number of starts, of which the best result is kept; auto: a dozen short starts, of which the "  \
-            "lowest three go on; the best result is then continued from a softer gate as long as that "      \
-            "lowers the objective, at most 3 times")
+            "lowest three go on; each is then continued from a softer gate as long as that lowers its "      \
+            "objective, at most 3 times")
 
 /* ---- the problem ---- */
 

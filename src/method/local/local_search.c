@@ -12,9 +12,10 @@
  *
  * J is not convex, and has kinks where the α of the SVMs are not unique; the search may end at one. Other starts end
  * elsewhere: with `restarts` R there are R starts, and the best end is kept. With restarts=auto a dozen starts are tried for a few
- * iterations, and the lowest go on to their ends. At the best end the gate is softened: V and v₀ are multiplied by a factor
+ * iterations, and the lowest go on to their ends. At each of these ends the gate is softened: V and v₀ are multiplied by a factor
  * below 1, and the search goes on from there. Shares near 0 and 1 hardly have a gradient; softer ones do, and the search mostly
- * ends lower. This is repeated while it does.
+ * ends lower. This is repeated while it does. Starts from clusters of the gate's projection, or from the best gate that is the same
+ * everywhere (as in multiple kernel learning), were measured and end no lower (bench/RESULTS.md).
  *
  * Gönen & Alpaydın (2010), algorithm 1.
  */
@@ -28,6 +29,7 @@
 #include "core/memory.h"
 #include "core/rng.h"
 #include "learn/svm_dual.h"
+#include "method/local/local_copy.h"
 #include "method/local/local_problem.h"
 #include "method/shared/line_search.h"
 
@@ -42,22 +44,18 @@ enum { MOST_TRIALS = 16 };
 /* SVMs at a start that are further than this from their optimum, relative to it, are solved again, a few times. */
 #define KFE_START_GAP 0.01
 enum { START_SOLVES = 5 };
-/* restarts=auto: so many starts are tried, each for so many iterations, so many of them go on, and the gate of the best end is
+/* restarts=auto: so many starts are tried, each for so many iterations, so many of them go on, and the gate at the end of each is
  * softened at most so often, and by so much. Chosen by the objectives and times of bench/RESULTS.md. */
 enum { TRIED_STARTS = 12, TRIED_ITERATIONS = 8, CONTINUED_STARTS = 3, MOST_SOFTENINGS = 3 };
 #define KFE_SOFTENED 0.2
-
-typedef struct svms_copy {
-    double *alpha, *weights, *offset;
-    double alpha_sum, objective, gap;
-} svms_copy;
 
 /* The descents in their order. */
 typedef struct plan {
     int64_t tried;     /* starts that stop after TRIED_ITERATIONS; 0 or TRIED_STARTS */
     int64_t starts;    /* those that begin anew, with the tried ones */
-    int64_t continued; /* those after the starts that go on from the lowest of the tried ones */
-    int64_t softened;  /* those at the end, at most, that begin with the gate of the best end softened */
+    int64_t continued; /* those that go on from the lowest of the tried ones */
+    int64_t
+        softened; /* those after each of them, at most, that begin with the gate of its lowest end softened */
 } plan;
 
 /* Where a tried start stopped; its parameters are in search.tried_at. */
@@ -66,67 +64,34 @@ typedef struct tried_start {
     int64_t iterations, converged, continued;
 } tried_start;
 
+/* The lowest end of one start, from which softer gates begin. */
+typedef struct chain {
+    kfe_i_local_path path;
+    kfe_i_svms_copy svms;
+    double value;
+    int64_t softened; /* how often */
+    int64_t lower;    /* whether the last descent ended lower than those before */
+} chain;
+
 typedef struct search {
     kfe_i_local_problem *p;
     const kfe_i_local_settings *settings;
     plan plan;
     tried_start *tried;
     double *tried_at;
+    chain chain;
+    int64_t continued; /* how many starts have gone on */
     kfe_i_local_retraction retraction;
     double *now, *trial, *gradient;
     double value;                  /* J at `now`, the SVMs' duality gap included */
     kfe_i_local_block block;       /* of the step under way */
     double last_trial;             /* the step tried last */
     double step[KFE_LOCAL_BLOCKS]; /* the next step to try; 0: not known */
-    svms_copy current, best;       /* at `now`, and at the best end */
+    kfe_i_svms_copy current, best; /* at `now`, and at the best end */
     double *objectives;
     int64_t iterations;
     int converged;
 } search;
-
-/* ---- copies of the SVMs ---- */
-
-static kfe_status copy_open(kfe_context *ctx, const kfe_i_onevsrest *svms, svms_copy *copy)
-{
-    kfe_status status = KFE_OK;
-
-    KFE_ALLOC(ctx, copy->alpha, svms->n * svms->count);
-    KFE_ALLOC(ctx, copy->weights, svms->n * svms->count);
-    KFE_ALLOC(ctx, copy->offset, svms->count);
-cleanup:
-    return status;
-}
-
-static void copy_free(kfe_context *ctx, svms_copy *copy)
-{
-    kfe_i_free(ctx, copy->alpha);
-    kfe_i_free(ctx, copy->weights);
-    kfe_i_free(ctx, copy->offset);
-}
-
-static void keep_svms(const kfe_i_onevsrest *from, svms_copy *to)
-{
-    size_t bytes = (size_t)(from->n * from->count) * sizeof *from->alpha;
-
-    memcpy(to->alpha, from->alpha, bytes);
-    memcpy(to->weights, from->weights, bytes);
-    memcpy(to->offset, from->offset, (size_t)from->count * sizeof *from->offset);
-    to->alpha_sum = from->alpha_sum;
-    to->objective = from->objective;
-    to->gap = from->gap;
-}
-
-static void restore_svms(const svms_copy *from, kfe_i_onevsrest *to)
-{
-    size_t bytes = (size_t)(to->n * to->count) * sizeof *to->alpha;
-
-    memcpy(to->alpha, from->alpha, bytes);
-    memcpy(to->weights, from->weights, bytes);
-    memcpy(to->offset, from->offset, (size_t)to->count * sizeof *to->offset);
-    to->alpha_sum = from->alpha_sum;
-    to->objective = from->objective;
-    to->gap = from->gap;
-}
 
 /* ---- one step ---- */
 
@@ -223,13 +188,13 @@ static void take_trial(search *s, double value)
 {
     memcpy(s->now, s->trial, (size_t)s->p->at.size * sizeof *s->now);
     s->value = value;
-    keep_svms(&s->p->svms, &s->current);
+    kfe_i_svms_keep(&s->p->svms, &s->current);
 }
 
 /* No step was taken: the problem is put back to where it was. */
 static kfe_status go_back(search *s)
 {
-    restore_svms(&s->current, &s->p->svms);
+    kfe_i_svms_restore(&s->current, &s->p->svms);
     return kfe_i_local_update(s->p, s->block, s->now);
 }
 
@@ -316,7 +281,7 @@ static kfe_status begin(search *s, int start, kfe_i_rng *rng)
         p->ridge = s->settings->ridge * p->svms.objective * p->gate_scale;
         s->value += p->count > 1 ? 0.5 * p->ridge * kfe_i_local_gate_length(p, s->now) : 0;
     }
-    keep_svms(&p->svms, &s->current);
+    kfe_i_svms_keep(&p->svms, &s->current);
     memset(s->step, 0, sizeof s->step);
     s->iterations = 0;
     s->converged = 0;
@@ -325,14 +290,16 @@ cleanup:
     return status;
 }
 
-/* Takes up the best end so far, with a softer gate. */
-static kfe_status soften(search *s, const kfe_i_local_path *path)
+/* Takes up the lowest end of the start, with a softer gate. */
+static kfe_status soften(search *s)
 {
     kfe_status status = KFE_OK;
     kfe_i_local_problem *p = s->p;
+    const kfe_i_local_path *path = &s->chain.path;
     int64_t first = 0;
     int64_t count = 0;
 
+    s->chain.softened++;
     memcpy(s->now, path->parameters, (size_t)p->at.size * sizeof *s->now);
     memcpy(s->objectives, path->objectives, (size_t)(path->iterations + 1) * sizeof *s->objectives);
     s->iterations = path->iterations;
@@ -340,9 +307,9 @@ static kfe_status soften(search *s, const kfe_i_local_path *path)
     kfe_i_local_block_place(p, KFE_LOCAL_GATE_WEIGHTS, &first, &count);
     cblas_dscal((blasint)count, KFE_SOFTENED, s->now + first, 1);
     memset(s->step, 0, sizeof s->step);
-    restore_svms(&s->best, &p->svms);
+    kfe_i_svms_restore(&s->chain.svms, &p->svms);
     KFE_TRY(first_value(s));
-    keep_svms(&p->svms, &s->current);
+    kfe_i_svms_keep(&p->svms, &s->current);
 cleanup:
     return status;
 }
@@ -376,6 +343,9 @@ static kfe_status go_on(search *s)
     tried_start *t = &s->tried[start];
 
     t->continued = 1;
+    s->continued++;
+    s->chain.value = INFINITY;
+    s->chain.softened = 0;
     memcpy(s->now, s->tried_at + start * p->at.size, (size_t)p->at.size * sizeof *s->now);
     memcpy(s->objectives, t->objectives, (size_t)(t->iterations + 1) * sizeof *s->objectives);
     memcpy(s->step, t->step, sizeof s->step);
@@ -383,17 +353,22 @@ static kfe_status go_on(search *s)
     s->converged = (int)t->converged;
     memset(p->svms.alpha, 0, (size_t)(p->n * p->svms.count) * sizeof *p->svms.alpha);
     KFE_TRY(first_value(s));
-    keep_svms(&p->svms, &s->current);
+    kfe_i_svms_keep(&p->svms, &s->current);
 cleanup:
     return status;
 }
 
-static kfe_status enter(search *s, int64_t descent, const kfe_i_local_path *path, kfe_i_rng *rng)
+/* Whether the start under way goes on from a softer gate. */
+static int softens(const search *s)
 {
-    if (descent >= s->plan.starts + s->plan.continued)
-        return soften(s, path);
+    return s->continued > 0 && s->chain.lower && s->chain.softened < s->plan.softened &&
+           s->chain.path.converged && s->chain.path.iterations < s->settings->max_iterations;
+}
+
+static kfe_status enter(search *s, int64_t descent, kfe_i_rng *rng)
+{
     if (descent >= s->plan.starts)
-        return go_on(s);
+        return softens(s) ? soften(s) : go_on(s);
     /* of several starts every second one is random, so that they differ in all dimensions */
     return begin(s, descent % 2 == 1 ? KFE_LOCAL_RANDOM : s->settings->start, rng);
 }
@@ -424,8 +399,7 @@ static int64_t most_iterations(const search *s, int64_t descent)
 }
 
 /* The descent goes on from the state of an earlier run if there is one. */
-static kfe_status descend(search *s, int64_t descent, const kfe_i_local_path *path, kfe_i_rng *rng,
-                          int restored, kfe_i_loop *loop)
+static kfe_status descend(search *s, int64_t descent, kfe_i_rng *rng, int restored, kfe_i_loop *loop)
 {
     kfe_status status = KFE_OK;
 
@@ -433,7 +407,7 @@ static kfe_status descend(search *s, int64_t descent, const kfe_i_local_path *pa
         KFE_TRY(kfe_i_local_update(s->p, KFE_LOCAL_PROJECTIONS, s->now));
         KFE_TRY(kfe_i_local_update(s->p, KFE_LOCAL_GATE_MAP, s->now));
     } else {
-        KFE_TRY(enter(s, descent, path, rng));
+        KFE_TRY(enter(s, descent, rng));
     }
     while (s->iterations < most_iterations(s, descent) && !s->converged) {
         KFE_TRY(iterate(s));
@@ -444,6 +418,17 @@ cleanup:
 }
 
 /* ---- restarts ---- */
+
+static kfe_status path_open(const search *s, kfe_i_local_path *path)
+{
+    kfe_status status = KFE_OK;
+    kfe_context *ctx = s->p->ctx;
+
+    KFE_ALLOC(ctx, path->parameters, s->p->at.size);
+    KFE_ALLOC(ctx, path->objectives, s->settings->max_iterations + 1);
+cleanup:
+    return status;
+}
 
 static kfe_status search_open(search *s, kfe_i_local_path *out)
 {
@@ -457,10 +442,11 @@ static kfe_status search_open(search *s, kfe_i_local_path *out)
     KFE_ALLOC(ctx, s->objectives, s->settings->max_iterations + 1);
     KFE_ALLOC_ZERO(ctx, s->tried, s->plan.tried);
     KFE_ALLOC_ZERO(ctx, s->tried_at, s->plan.tried * s->p->at.size);
-    KFE_TRY(copy_open(ctx, &s->p->svms, &s->current));
-    KFE_TRY(copy_open(ctx, &s->p->svms, &s->best));
-    KFE_ALLOC(ctx, out->parameters, s->p->at.size);
-    KFE_ALLOC(ctx, out->objectives, s->settings->max_iterations + 1);
+    KFE_TRY(kfe_i_svms_copy_open(ctx, &s->p->svms, &s->current));
+    KFE_TRY(kfe_i_svms_copy_open(ctx, &s->p->svms, &s->best));
+    KFE_TRY(kfe_i_svms_copy_open(ctx, &s->p->svms, &s->chain.svms));
+    KFE_TRY(path_open(s, &s->chain.path));
+    KFE_TRY(path_open(s, out));
     KFE_ALLOC(ctx, out->ends, out->restarts);
 cleanup:
     return status;
@@ -477,29 +463,34 @@ static void search_free(search *s)
     kfe_i_free(ctx, s->objectives);
     kfe_i_free(ctx, s->tried);
     kfe_i_free(ctx, s->tried_at);
-    copy_free(ctx, &s->current);
-    copy_free(ctx, &s->best);
+    kfe_i_svms_copy_free(ctx, &s->current);
+    kfe_i_svms_copy_free(ctx, &s->best);
+    kfe_i_svms_copy_free(ctx, &s->chain.svms);
+    kfe_i_local_path_free(ctx, &s->chain.path);
 }
 
-static void keep_best(search *s, kfe_i_local_path *out)
+static void keep_end(search *s, kfe_i_svms_copy *svms, kfe_i_local_path *out)
 {
-    keep_svms(&s->p->svms, &s->best);
+    kfe_i_svms_keep(&s->p->svms, svms);
     memcpy(out->parameters, s->now, (size_t)s->p->at.size * sizeof *s->now);
     memcpy(out->objectives, s->objectives, (size_t)(s->iterations + 1) * sizeof *s->objectives);
     out->iterations = s->iterations;
     out->converged = s->converged || s->settings->max_iterations == 0;
 }
 
-static void list_svms(const search *s, svms_copy *copy, kfe_i_loop *loop)
+static void list_chain(search *s, kfe_i_loop *loop)
 {
-    const kfe_i_onevsrest *svms = &s->p->svms;
+    chain *c = &s->chain;
 
-    KFE_LOOP_ARRAY(loop, copy->alpha, svms->n * svms->count);
-    KFE_LOOP_ARRAY(loop, copy->weights, svms->n * svms->count);
-    KFE_LOOP_ARRAY(loop, copy->offset, svms->count);
-    KFE_LOOP_VALUE(loop, copy->alpha_sum);
-    KFE_LOOP_VALUE(loop, copy->objective);
-    KFE_LOOP_VALUE(loop, copy->gap);
+    KFE_LOOP_ARRAY(loop, c->path.parameters, s->p->at.size);
+    KFE_LOOP_ARRAY(loop, c->path.objectives, s->settings->max_iterations + 1);
+    KFE_LOOP_VALUE(loop, c->path.iterations);
+    KFE_LOOP_VALUE(loop, c->path.converged);
+    kfe_i_svms_copy_list(&s->p->svms, &c->svms, loop);
+    KFE_LOOP_VALUE(loop, c->value);
+    KFE_LOOP_VALUE(loop, c->softened);
+    KFE_LOOP_VALUE(loop, c->lower);
+    KFE_LOOP_VALUE(loop, s->continued);
 }
 
 /* What the descent under way and those after it need; `descent` counts them, `best` is the value of the best end. */
@@ -521,14 +512,15 @@ static void list_state(search *s, kfe_i_local_path *out, int64_t *descent, doubl
     KFE_LOOP_ARRAY(loop, s->objectives, most);
     KFE_LOOP_ARRAY(loop, s->tried, s->plan.tried);
     KFE_LOOP_ARRAY(loop, s->tried_at, s->plan.tried * s->p->at.size);
-    list_svms(s, &s->current, loop);
-    list_svms(s, &s->best, loop);
+    kfe_i_svms_copy_list(&s->p->svms, &s->current, loop);
+    kfe_i_svms_copy_list(&s->p->svms, &s->best, loop);
     kfe_i_onevsrest_list_state(&s->p->svms, loop);
     KFE_LOOP_ARRAY(loop, out->parameters, s->p->at.size);
     KFE_LOOP_ARRAY(loop, out->objectives, most);
     KFE_LOOP_ARRAY(loop, out->ends, out->restarts);
     KFE_LOOP_VALUE(loop, out->iterations);
     KFE_LOOP_VALUE(loop, out->converged);
+    list_chain(s, loop);
 }
 
 /* A single part has the share 1 whatever the gate: there is nothing to soften, and starts differ little. */
@@ -542,15 +534,23 @@ static plan make_plan(const kfe_i_local_problem *p, const kfe_i_local_settings *
                   .softened = MOST_SOFTENINGS};
 }
 
-/* Whether another descent begins; `descent` counts those that ended, `lower` tells whether the last one is the best. */
-static int goes_on(const search *s, const kfe_i_local_path *path, int64_t descent, int lower)
+/* Keeps the end of descent number `descent` if it is the lowest of its start, or of all. */
+static void take_end(search *s, int64_t descent, double *best, kfe_i_local_path *out)
 {
-    int64_t first = s->plan.starts + s->plan.continued;
-
-    if (descent < first)
-        return 1;
-    return descent < first + s->plan.softened && (lower || descent == first) && path->converged &&
-           path->iterations < s->settings->max_iterations;
+    if (descent < s->plan.tried) {
+        stop_trying(s, descent);
+        return;
+    }
+    out->ends[descent - s->plan.tried] = s->value;
+    s->chain.lower = s->continued > 0 && s->value < s->chain.value;
+    if (s->chain.lower) {
+        s->chain.value = s->value;
+        keep_end(s, &s->chain.svms, &s->chain.path);
+    }
+    if (s->value < *best) {
+        *best = s->value;
+        keep_end(s, &s->best, out);
+    }
 }
 
 static void warn_of_the_end(const kfe_i_local_problem *p, const kfe_i_local_settings *settings,
@@ -576,7 +576,6 @@ kfe_status kfe_i_local_search(kfe_i_local_problem *p, const kfe_i_local_settings
     kfe_status status = KFE_OK;
     search s = {.p = p, .settings = settings};
     double best = INFINITY;
-    int lower = 0;
     int saved_threads = omp_get_max_threads();
     int64_t descent = 0;
     int restored = 0;
@@ -586,26 +585,18 @@ kfe_status kfe_i_local_search(kfe_i_local_problem *p, const kfe_i_local_settings
     omp_set_num_threads(p->threads);
     kfe_i_rng_init(&rng, kfe_context_seed(p->ctx), KFE_STREAM_LOCAL);
     s.plan = make_plan(p, settings);
-    out->restarts = s.plan.starts - s.plan.tried + s.plan.continued + s.plan.softened;
+    out->restarts = s.plan.starts - s.plan.tried + s.plan.continued * (1 + s.plan.softened);
     KFE_TRY(search_open(&s, out));
     list_state(&s, out, &descent, &best, &rng, &loop);
     KFE_TRY(kfe_i_loop_restore(&loop, &restored));
     do {
-        KFE_TRY(descend(&s, descent, out, &rng, restored, &loop));
+        KFE_TRY(descend(&s, descent, &rng, restored, &loop));
         restored = 0;
-        lower = descent >= s.plan.tried && s.value < best;
-        if (descent < s.plan.tried)
-            stop_trying(&s, descent);
-        else
-            out->ends[descent - s.plan.tried] = s.value;
-        if (lower) {
-            best = s.value;
-            keep_best(&s, out);
-        }
+        take_end(&s, descent, &best, out);
         descent++;
-    } while (goes_on(&s, out, descent, lower));
+    } while (descent < s.plan.starts || s.continued < s.plan.continued || softens(&s));
     out->restarts = descent - s.plan.tried;
-    restore_svms(&s.best, &p->svms);
+    kfe_i_svms_restore(&s.best, &p->svms);
     KFE_TRY(kfe_i_local_update(p, KFE_LOCAL_PROJECTIONS, out->parameters));
     KFE_TRY(kfe_i_local_update(p, KFE_LOCAL_GATE_MAP, out->parameters));
     warn_of_the_end(p, settings, out);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { ROWS = 400, CLASSES = 3, SINGLES = 20 };
+enum { ROWS = 400, CLASSES = 3, SINGLES = 20, CONTINUED = 3, MOST_SOFTENINGS = 3 };
 static const int64_t widths[SUPPORT_VIEWS] = {30, 20, 15, 10};
 
 /* How far above the best of the single starts a problem may end. On average over the problems it must end below. */
@@ -59,19 +59,24 @@ static void close_problem(problem *s)
     free(s->class_of);
 }
 
-static double end_of(problem *s, const char *method, const char *params, uint64_t seed)
+/* *descents, unless NULL: to ends, from starts and from softer gates */
+static double end_of(problem *s, const char *method, const char *params, uint64_t seed, int64_t *descents)
 {
     kfe_i_solution solution;
 
     kfe_context_set_seed(s->views.ctx, seed);
     assert_ok(s->views.ctx, support_local_fit(&s->views, method, params, &solution));
     double end = support_local_objective(&solution);
+    for (int64_t r = 0; descents && r < solution.record_count; r++)
+        if (strcmp(solution.records[r].name, "restart-objectives") == 0)
+            *descents = solution.records[r].count;
     kfe_i_solution_free(&solution);
     return end;
 }
 
-/* log of the end of restarts=auto over the best end of single starts with other seeds */
-static double compare(kfe_context *ctx, const char *method, const char *params, uint64_t number)
+/* log of the end of restarts=auto over the best end of single starts with other seeds; *descents of the former */
+static double compare(kfe_context *ctx, const char *method, const char *params, uint64_t number,
+                      int64_t *descents)
 {
     problem s;
     char single[128];
@@ -80,8 +85,8 @@ static double compare(kfe_context *ctx, const char *method, const char *params, 
     snprintf(single, sizeof single, "%s,restarts=1", params);
     open_problem(ctx, number, &s);
     for (uint64_t seed = 1; seed <= SINGLES; seed++)
-        best = fmin(best, end_of(&s, method, single, seed));
-    double found = end_of(&s, method, params, 0);
+        best = fmin(best, end_of(&s, method, single, seed, NULL));
+    double found = end_of(&s, method, params, 0, descents);
     print_message("%s %s, problem %d: auto %.5g, best of %d single starts %.5g\n", method, params,
                   (int)number, found, SINGLES, best);
     assert_true(found <= (1 + MARGIN) * best);
@@ -95,12 +100,18 @@ static void test_automatic_starts_end_below_single_ones(void **state)
         const char *method, *params;
     } fits[] = {{"sldr", "svm-C=1"}, {"sldr", "svm-C=10,gate-dim=3"}, {"lmkl", "svm-C=1"}};
     enum { FITS = sizeof fits / sizeof *fits, PROBLEMS = 2 };
+    int64_t most = 0;
     double sum = 0;
 
     for (uint64_t number = 1; number <= PROBLEMS; number++)
-        for (int f = 0; f < FITS; f++)
-            sum += compare(*state, fits[f].method, fits[f].params, number);
+        for (int f = 0; f < FITS; f++) {
+            int64_t descents = 0;
+            sum += compare(*state, fits[f].method, fits[f].params, number, &descents);
+            assert_true(descents >= CONTINUED * 2);
+            most = descents > most ? descents : most;
+        }
     assert_below(sum, 0);
+    assert_true(most > CONTINUED + MOST_SOFTENINGS); /* more than one start went on from softer gates */
 }
 
 int main(void)
