@@ -15,7 +15,8 @@
 
 /* ---- status ---- */
 
-kfe_status kfe_i_cluster_status(kfe_context *ctx, kfe_cluster_status status)
+/* The library's status for one of the plug-in. What happened elsewhere is told by kfe_context_agree. */
+static kfe_status status_of_plugin(kfe_context *ctx, kfe_cluster_status status)
 {
     switch (status) {
     case KFE_CLUSTER_OK:
@@ -182,15 +183,14 @@ kfe_status kfe_i_cluster_sum(const kfe_context *ctx, double *values, int64_t cou
 {
     if (is_alone(ctx) || count == 0)
         return KFE_OK;
-    return kfe_i_cluster_status(recorder(ctx), ctx->cluster->table->sum(ctx->cluster->handle, values, count));
+    return status_of_plugin(recorder(ctx), ctx->cluster->table->sum(ctx->cluster->handle, values, count));
 }
 
 kfe_status kfe_i_cluster_gather(const kfe_context *ctx, void *values, const int64_t *bytes)
 {
     if (is_alone(ctx))
         return KFE_OK;
-    return kfe_i_cluster_status(recorder(ctx),
-                                ctx->cluster->table->gather(ctx->cluster->handle, values, bytes));
+    return status_of_plugin(recorder(ctx), ctx->cluster->table->gather(ctx->cluster->handle, values, bytes));
 }
 
 kfe_status kfe_i_cluster_gather_rows(const kfe_context *ctx, double *values, int64_t rows, int64_t width)
@@ -246,8 +246,8 @@ kfe_status kfe_i_cluster_broadcast(const kfe_context *ctx, int root, void *bytes
 {
     if (is_alone(ctx) || size == 0)
         return KFE_OK;
-    return kfe_i_cluster_status(recorder(ctx),
-                                ctx->cluster->table->broadcast(ctx->cluster->handle, root, bytes, size));
+    return status_of_plugin(recorder(ctx),
+                            ctx->cluster->table->broadcast(ctx->cluster->handle, root, bytes, size));
 }
 
 kfe_status kfe_i_cluster_least(const kfe_context *ctx, double *value)
@@ -404,7 +404,7 @@ kfe_status kfe_context_agree(kfe_context *ctx, kfe_status status)
     ctx->cluster_failed = 0;
     kfe_cluster_status result = ctx->cluster->table->end(ctx->cluster->handle, &outcome);
     if (result != KFE_CLUSTER_OK)
-        return status != KFE_OK ? status : kfe_i_cluster_status(ctx, result);
+        return status != KFE_OK ? status : status_of_plugin(ctx, result);
     if (outcome.code != 0)
         return kfe_i_fail(ctx, (kfe_status)outcome.code, "%s", outcome.text);
     return KFE_OK;

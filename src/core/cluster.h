@@ -23,8 +23,6 @@ int kfe_i_processes(const kfe_context *ctx);
 int kfe_i_local_process(const kfe_context *ctx);
 kfe_i_share kfe_i_own_share(const kfe_context *ctx);
 
-/* The library's status for one of the plug-in. What happened elsewhere is told by kfe_context_agree. */
-kfe_status kfe_i_cluster_status(kfe_context *ctx, kfe_cluster_status status);
 /* values[i] = the sum over processes. */
 kfe_status kfe_i_cluster_sum(const kfe_context *ctx, double *values, int64_t count);
 /* Rows of `width` doubles, divided by kfe_i_share_begin: every process has its own rows in place and gets the others. */

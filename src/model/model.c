@@ -198,7 +198,8 @@ int kfe_i_model_reads_support(const kfe_model *model, int view)
     return 0;
 }
 
-kfe_status kfe_i_model_take_support(kfe_model *model, const kfe_i_table *train)
+/* Localized models: the support of the parts that are mapped, out of the (scaled) training tables. */
+static kfe_status model_take_support(kfe_model *model, const kfe_i_table *train)
 {
     kfe_status status = KFE_OK;
 
@@ -242,7 +243,7 @@ static kfe_status adopt_local(kfe_model *model, kfe_i_solution *solution, const 
         model->local->parts[m].view = model->kernels.items[m].view;
     solution->local = NULL;
     solution->index = NULL;
-    return kfe_i_model_take_support(model, train);
+    return model_take_support(model, train);
 }
 
 kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_kernel_list *kernels,

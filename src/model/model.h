@@ -141,8 +141,6 @@ kfe_status kfe_i_model_new(kfe_context *ctx, int views, kfe_model **out);
 kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_kernel_list *kernels,
                              kfe_i_table *train);
 
-/* Localized models: the support of the parts that are mapped, out of the (scaled) training tables. */
-kfe_status kfe_i_model_take_support(kfe_model *model, const kfe_i_table *train);
 /* Whether a localized model reads the training examples of this view. */
 int kfe_i_model_reads_support(const kfe_model *model, int view);
 

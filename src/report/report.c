@@ -148,7 +148,8 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_report_prepare(kfe_context *ctx, kfe_report *report)
+/* Computes features and predictions, unless they are there. */
+static kfe_status prepare(kfe_context *ctx, kfe_report *report)
 {
     kfe_status status = KFE_OK;
 
@@ -230,7 +231,7 @@ kfe_status kfe_report_figure(kfe_context *ctx, kfe_report *report, const char *f
 
     *out = NULL;
     KFE_TRY(kfe_i_figure_find(ctx, figure, &kind));
-    KFE_TRY(kfe_i_report_prepare(ctx, report));
+    KFE_TRY(prepare(ctx, report));
     KFE_TRY(kfe_i_figure_draw(ctx, kind, &report->source, &drawn));
     if (drawn.rows == 0)
         KFE_TRY(refuse_figure(ctx, kind, &report->source));
@@ -293,7 +294,7 @@ kfe_status kfe_report_html(kfe_context *ctx, kfe_report *report, char **out)
     kfe_status status = KFE_OK;
 
     *out = NULL;
-    KFE_TRY(kfe_i_report_prepare(ctx, report));
+    KFE_TRY(prepare(ctx, report));
     KFE_TRY(warn_of_training_data(ctx, report));
     KFE_TRY(warn_of_rows(ctx, report, "edges", "parameter", "value",
                          "The best value is at the edge of the grid: %s=%s."));

@@ -20,7 +20,4 @@ struct kfe_report {
     int64_t warning_count, warning_capacity;
 };
 
-/* Computes features and predictions, unless they are there. */
-kfe_status kfe_i_report_prepare(kfe_context *ctx, kfe_report *report);
-
 #endif

@@ -49,9 +49,6 @@ typedef struct kfe_i_candidate {
     const char *grids[KFE_TUNE_AXES];
 } kfe_i_candidate;
 
-/* NULL past the end. */
-const kfe_i_candidate *kfe_i_candidate_at(int index);
-
 /* A candidate on this data, or a wider grid of one. */
 typedef struct kfe_i_entry {
     const kfe_i_candidate *candidate;
@@ -107,8 +104,6 @@ kfe_status kfe_i_tune_candidates(kfe_i_tune *tune);
 /* Makes an entry of the same candidate with other grids, which are copied. */
 kfe_status kfe_i_tune_add(kfe_i_tune *tune, const kfe_i_candidate *candidate, int grid_count,
                           const char *const *grids);
-/* Makes the spec of a candidate. */
-kfe_status kfe_i_candidate_spec(kfe_context *ctx, const kfe_i_candidate *candidate, kfe_spec **out);
 void kfe_i_entry_free(kfe_context *ctx, kfe_i_entry *entry);
 
 /* The race of all entries: fills the winners. */

@@ -235,7 +235,8 @@ static const kfe_i_candidate table[] = {
      {"dim=1,2,4,8,16,32"}},
 };
 
-const kfe_i_candidate *kfe_i_candidate_at(int index)
+/* NULL past the end. */
+static const kfe_i_candidate *candidate_at(int index)
 {
     return index >= 0 && (size_t)index < sizeof table / sizeof *table ? &table[index] : NULL;
 }
@@ -291,7 +292,8 @@ static int can_take(const kfe_i_candidate *candidate, const kfe_i_tune *tune)
     return (candidate->flags & needed) == needed;
 }
 
-kfe_status kfe_i_candidate_spec(kfe_context *ctx, const kfe_i_candidate *candidate, kfe_spec **out)
+/* Makes the spec of a candidate. */
+static kfe_status make_spec(kfe_context *ctx, const kfe_i_candidate *candidate, kfe_spec **out)
 {
     kfe_status status = KFE_OK;
 
@@ -424,7 +426,7 @@ static kfe_status fill_entry(kfe_i_tune *tune, kfe_i_entry *entry)
     const kfe_i_grid_texts texts = {entry->grid_count, (const char *const *)entry->grids, 0};
     kfe_spec *spec = NULL;
 
-    KFE_TRY(kfe_i_candidate_spec(tune->ctx, entry->candidate, &spec));
+    KFE_TRY(make_spec(tune->ctx, entry->candidate, &spec));
     KFE_TRY(kfe_i_grid_make(tune->ctx, spec, texts, NULL, &entry->grid));
     int64_t count = entry->grid.count * tune->searchers;
     KFE_ALLOC(tune->ctx, entry->values, count * KFE_TUNE_FOLDS);
@@ -484,7 +486,7 @@ kfe_status kfe_i_tune_candidates(kfe_i_tune *tune)
 
     if (tune->data->view_count == 1 && (kind_of_view(tune, 0) & ANY_TABLE))
         KFE_TRY(median_width(tune, &median));
-    for (int i = 0; (candidate = kfe_i_candidate_at(i)) != NULL; i++)
+    for (int i = 0; (candidate = candidate_at(i)) != NULL; i++)
         if (can_take(candidate, tune)) {
             int counts = 1;
             if (tune->data->target.weights)

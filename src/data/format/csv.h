@@ -97,9 +97,6 @@ int kfe_i_csv_span_is_quoted(const kfe_i_csv *csv, kfe_i_span span);
 /* Appends the content of a quoted field; doubled quotes become single ones. */
 void kfe_i_csv_unquote(kfe_i_text *out, const char *begin, const char *end);
 
-/* Reads more of a record that does not end in the block. */
-kfe_status kfe_i_csv_read_on(kfe_i_csv *csv);
-
 /* Finds delimiter, header, label and string column from the first lines, and moves past the header. */
 kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv);
 

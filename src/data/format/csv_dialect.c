@@ -196,7 +196,8 @@ static kfe_status choose_delimiter(kfe_i_csv *csv)
 
 /* ---- header ---- */
 
-kfe_status kfe_i_csv_read_on(kfe_i_csv *csv)
+/* Reads more of a record that does not end in the block. */
+static kfe_status read_on(kfe_i_csv *csv)
 {
     return csv->part_rows > 0 ? kfe_i_block_fill_at_hand(&csv->block, 1) : kfe_i_block_widen(&csv->block);
 }
@@ -225,7 +226,7 @@ static kfe_status find_first_record(kfe_i_csv *csv, const char **end)
             return kfe_i_fail_at(csv->ctx, KFE_EINPUT, csv->block.source->name, csv->block.line, 0,
                                  "a quote opened in this row is never closed; close it, or double it if it "
                                  "is part of the text");
-        KFE_TRY(kfe_i_csv_read_on(csv));
+        KFE_TRY(read_on(csv));
     }
 cleanup:
     return status;
@@ -480,7 +481,7 @@ kfe_status kfe_i_csv_choose_dialect(kfe_i_csv *csv)
     const kfe_i_read_settings *settings = csv->settings;
 
     while (!csv->block.finished && kfe_i_block_lines_end(&csv->block) == csv->block.bytes)
-        KFE_TRY(kfe_i_csv_read_on(csv));
+        KFE_TRY(read_on(csv));
     KFE_TRY(choose_delimiter(csv));
     KFE_TRY(find_first_record(csv, &end));
     csv->dialect.first_line = csv->block.line;

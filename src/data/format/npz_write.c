@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes .npz archives, uncompressed: the arrays that npz.c reads, with names as NumPy and SciPy give them. */
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

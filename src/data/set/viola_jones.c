@@ -101,8 +101,9 @@ static double *slide(const grid *shape, int64_t width, int64_t height, int64_t w
     return feature;
 }
 
-void kfe_i_viola_jones_image(int64_t width, int64_t height, const double *pixels, double *integral,
-                             double *features)
+/* Computes features[count] of a row-major image. `integral` is workspace for (width + 1)·(height + 1) numbers. */
+static void compute_image(int64_t width, int64_t height, const double *pixels, double *integral,
+                          double *features)
 {
     integrate(width, height, pixels, integral);
     for (int g = 0; g < GRID_COUNT; g++)
@@ -148,8 +149,7 @@ static void map_rows(const kfe_i_table *images, int64_t width, int64_t height, i
     for (int64_t i = 0; i < images->rows; i++) {
         double *image = room + omp_get_thread_num() * share;
         kfe_i_table_dense_row(images, i, image);
-        kfe_i_viola_jones_image(width, height, image, image + pixels,
-                                features->values + i * features->stride);
+        compute_image(width, height, image, image + pixels, features->values + i * features->stride);
     }
 }
 

@@ -10,8 +10,5 @@ enum { KFE_VIOLA_JONES_LARGEST = 4096 };
 
 /* Features of an image of this size. */
 int64_t kfe_i_viola_jones_count(int64_t width, int64_t height);
-/* Computes features[count] of a row-major image. `integral` is workspace for (width + 1)·(height + 1) numbers. */
-void kfe_i_viola_jones_image(int64_t width, int64_t height, const double *pixels, double *integral,
-                             double *features);
 
 #endif

@@ -82,7 +82,7 @@ uint64_t kfe_i_row_content(const kfe_i_table *table, int64_t row)
     return content;
 }
 
-kfe_i_row_key kfe_i_keyed_row(const kfe_i_keyed *keyed, int64_t row)
+static kfe_i_row_key keyed_row(const kfe_i_keyed *keyed, int64_t row)
 {
     const kfe_i_table *table = keyed->table;
     kfe_i_row_key key = {.order = keyed->zeros, .same = kfe_i_row_content(table, row)};
@@ -100,7 +100,7 @@ kfe_i_row_key kfe_i_keyed_row(const kfe_i_keyed *keyed, int64_t row)
 
 kfe_i_row_key kfe_i_keyed_of_view(const kfe_i_keyed *keyed, int64_t row, uint64_t place)
 {
-    kfe_i_row_key own = kfe_i_keyed_row(keyed, row);
+    kfe_i_row_key own = keyed_row(keyed, row);
 
     return (kfe_i_row_key){kfe_i_scramble(own.order + place), kfe_i_scramble(own.same + place)};
 }
@@ -157,7 +157,7 @@ kfe_status kfe_i_table_row_keys(kfe_context *ctx, const kfe_i_table *table, kfe_
     KFE_ALLOC(ctx, *out, table->rows);
 #pragma omp parallel for num_threads(kfe_context_threads(ctx)) schedule(static)
     for (int64_t i = 0; i < table->rows; i++)
-        (*out)[i] = kfe_i_keyed_row(&keyed, i);
+        (*out)[i] = keyed_row(&keyed, i);
 cleanup:
     kfe_i_keyed_free(ctx, &keyed);
     return status;

@@ -23,7 +23,6 @@ kfe_status kfe_i_keyed_begin(kfe_context *ctx, const kfe_i_table *table, kfe_i_k
 kfe_status kfe_i_keyed_from_facts(kfe_context *ctx, int64_t cols, const kfe_i_column_facts *facts,
                                   double mass, kfe_i_keyed *out);
 void kfe_i_keyed_free(kfe_context *ctx, kfe_i_keyed *keyed);
-kfe_i_row_key kfe_i_keyed_row(const kfe_i_keyed *keyed, int64_t row);
 /* What a row of view number `place` adds to the key of a row of several views. */
 kfe_i_row_key kfe_i_keyed_of_view(const kfe_i_keyed *keyed, int64_t row, uint64_t place);
 /* `same` of the key of a row, which needs no steps. */

@@ -163,7 +163,9 @@ double kfe_i_dealt_bytes(int64_t n, int processes, int single)
     return (single ? 4.0 : 8.0) * (double)kfe_i_symmetric_dealt_entries(n, processes);
 }
 
-int64_t kfe_i_dealt_rows(const kfe_i_gram *gram, double bytes)
+/* How many rows of an operator made by kfe_i_gram_deal fit in this number of bytes per process, in single precision; 0: too few to be
+ * useful, or its kernels cannot be evaluated in part. */
+static int64_t rows_that_fit(const kfe_i_gram *gram, double bytes)
 {
     enum { WORTH_IT = 3 }; /* a third of the rows, a ninth of the matrix */
     const dealt_state *s = gram->state;
@@ -232,7 +234,7 @@ static kfe_status keep(const kfe_i_gram *gram, kfe_i_keep_how how, double reserv
     const dealt_state *s = gram->state;
     double budget = kfe_i_keep_budget(gram, reserve);
     int single = kfe_i_dealt_bytes(gram->size, s->share.parts, 0) > budget;
-    int64_t rows = single ? kfe_i_dealt_rows(gram, budget) : gram->size;
+    int64_t rows = single ? rows_that_fit(gram, budget) : gram->size;
     kfe_i_gram *stored = NULL;
 
     if (how == KFE_KEEP_ROWS)

@@ -19,9 +19,6 @@ kfe_status kfe_i_dealt_keep(const kfe_i_gram *gram, int single, int64_t rows, kf
 kfe_status kfe_i_dealt_keep_owned(kfe_i_gram **gram, int single, kfe_i_gram **out);
 /* Bytes of each process for a matrix of n rows. */
 double kfe_i_dealt_bytes(int64_t n, int processes, int single);
-/* How many rows of an operator made by kfe_i_gram_deal fit in this number of bytes per process, in single precision; 0: too few to be
- * useful, or its kernels cannot be evaluated in part. */
-int64_t kfe_i_dealt_rows(const kfe_i_gram *gram, double bytes);
 
 /* Entries of an operator that works in this process alone, in consecutive rows: the processes evaluate a share each and gather them. */
 kfe_status kfe_i_gram_divided_entries(const kfe_i_gram *source, kfe_i_share share, kfe_i_places rows,

@@ -265,7 +265,7 @@ static double gather_seconds(const kfe_i_cost *c, double bytes)
     return c->processes > 1 ? bytes / c->rates.gathered + c->rates.message : 0;
 }
 
-double kfe_i_product_seconds(const kfe_i_cost *c)
+static double product_seconds(const kfe_i_cost *c)
 {
     double passes = ceil(c->k / KFE_THIN);
     double arithmetic = 2 * c->n * c->n * c->k / c->rates.dgemm;
@@ -301,7 +301,7 @@ double kfe_i_f64_seconds(const kfe_i_cost *c)
     double solve = 4 * 8 * c->n * c->n / c->rates.bytes + 4 * c->n * c->n * c->k / c->rates.dgemm;
 
     return evaluate_once(c) + collect_matrix(c) + copy + factor_cost(c->n, c->rates.dgemm, c->rates.dpotrf) +
-           solve + kfe_i_product_seconds(c);
+           solve + product_seconds(c);
 }
 
 /* Rounding in the factorisation changes the matrix by about this much (measured; the bound is far larger). */
@@ -345,7 +345,7 @@ double kfe_i_f32_seconds(const kfe_i_cost *c, const kfe_i_decay *decay)
     double factor = factor_cost(c->n, c->rates.sgemm, c->rates.spftrf);
 
     return evaluate_once(c) + collect_matrix(c) + single_copy(c) + factor +
-           single_iterations(c, decay) * (single_solve(c) + block_seconds(c) + kfe_i_product_seconds(c));
+           single_iterations(c, decay) * (single_solve(c) + block_seconds(c) + product_seconds(c));
 }
 
 /* Each step factors its diagonal block in every process and takes two messages; it takes two more in each solve. */
@@ -359,7 +359,7 @@ double kfe_i_divided_seconds(const kfe_i_cost *c, const kfe_i_decay *decay)
 
     return evaluate_once(c) + single_copy(c) / c->processes + factor + messages +
            gather_seconds(c, 2 * c->n * c->n) +
-           single_iterations(c, decay) * (solve + block_seconds(c) + kfe_i_product_seconds(c));
+           single_iterations(c, decay) * (solve + block_seconds(c) + product_seconds(c));
 }
 
 /* Random pivots leave some of the directions before the next eigenvalue, hence the factor 2. */
@@ -372,7 +372,7 @@ static double cg_seconds_at(const kfe_i_cost *c, const kfe_i_decay *decay, doubl
     double multiply = 2 * 8 * c->n * rank / c->rates.bytes + 4 * c->n * rank * c->k / c->rates.dgemm;
     double precondition = multiply / c->processes + 2 * gather_seconds(c, 8 * (c->n + rank) * c->k);
 
-    return columns + factor + (iterations + 1) * (precondition + block_seconds(c) + kfe_i_product_seconds(c));
+    return columns + factor + (iterations + 1) * (precondition + block_seconds(c) + product_seconds(c));
 }
 
 double kfe_i_cg_seconds(const kfe_i_cost *cost, const kfe_i_decay *decay, int64_t most, int64_t *rank)

@@ -45,7 +45,6 @@ typedef struct kfe_i_decay {
     double rank, trace, slope;
 } kfe_i_decay;
 
-double kfe_i_product_seconds(const kfe_i_cost *cost);
 double kfe_i_f64_seconds(const kfe_i_cost *cost);
 double kfe_i_f32_seconds(const kfe_i_cost *cost, const kfe_i_decay *decay);
 /* Columns that a divided factorisation eliminates at once. */

@@ -175,8 +175,9 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_bank_add_rows(const kfe_i_bank *bank, int64_t kernel, double factor, int64_t row,
-                               int64_t rows, double *panel, double *out)
+/* Rows `row` … of Gᵢ, all columns, times factor, added to out (rows × n); `panel` has room for as much. */
+static kfe_status add_kernel_rows(const kfe_i_bank *bank, int64_t kernel, double factor, int64_t row,
+                                  int64_t rows, double *panel, double *out)
 {
     kfe_status status = KFE_OK;
     int64_t n = bank->size;
@@ -269,7 +270,7 @@ kfe_status kfe_i_bank_combine(const kfe_i_bank *bank, const double *weights, dou
         memset(out + row * n, 0, (size_t)(rows * n) * sizeof *out);
         for (int64_t m = 0; m < bank->count; m++)
             if (counts(bank, weights, m))
-                KFE_TRY(kfe_i_bank_add_rows(bank, m, weights[m], row, rows, panel, out + row * n));
+                KFE_TRY(add_kernel_rows(bank, m, weights[m], row, rows, panel, out + row * n));
     }
 cleanup:
     return status;

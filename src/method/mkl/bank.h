@@ -28,9 +28,6 @@ kfe_status kfe_i_bank_open(kfe_context *ctx, const char *method, const kfe_i_fit
 void kfe_i_bank_free(kfe_i_bank *bank);
 /* out (n × k) = Gᵢ·v */
 kfe_status kfe_i_bank_times(const kfe_i_bank *bank, int64_t kernel, const double *v, int64_t k, double *out);
-/* Rows `row` … of Gᵢ, all columns, times factor, added to out (rows × n); `panel` has room for as much. */
-kfe_status kfe_i_bank_add_rows(const kfe_i_bank *bank, int64_t kernel, double factor, int64_t row,
-                               int64_t rows, double *panel, double *out);
 /* The lower triangle of Σ weightsᵢGᵢ into out (n × n); the upper one is not touched. `panel`: KFE_PANEL_ROWS ×
  * n. */
 enum { KFE_PANEL_ROWS = 256 };

@@ -73,7 +73,8 @@ cleanup:
 
 /* ---- the gap ---- */
 
-double kfe_i_simplex_slope_gap(const kfe_i_simplex_problem *problem, const double *d, const double *q)
+/* max qᵢ − Σ dᵢqᵢ over the usable weights */
+static double slope_gap(const kfe_i_simplex_problem *problem, const double *d, const double *q)
 {
     double largest = -HUGE_VAL;
     double mean = 0;
@@ -105,7 +106,7 @@ static kfe_status measure_slopes(kfe_i_simplex_work *w)
     kfe_i_simplex_result *r = w->result;
 
     KFE_TRY(w->problem->slopes(w->problem->user, w->q));
-    r->bound = fmax(r->bound, r->objective - kfe_i_simplex_slope_gap(w->problem, r->d, w->q));
+    r->bound = fmax(r->bound, r->objective - slope_gap(w->problem, r->d, w->q));
 cleanup:
     return status;
 }
@@ -213,8 +214,7 @@ static kfe_status accept_by_slopes(void *state, double step, double value, int *
     if (promised > 100 * UNSEEN * r->objective || value - r->objective - r->excess > UNSEEN * r->objective)
         return KFE_OK;
     KFE_TRY(w->problem->slopes(w->problem->user, w->trial_q));
-    *accepted = kfe_i_simplex_slope_gap(w->problem, w->trial, w->trial_q) <
-                0.5 * kfe_i_simplex_slope_gap(w->problem, r->d, w->q);
+    *accepted = slope_gap(w->problem, w->trial, w->trial_q) < 0.5 * slope_gap(w->problem, r->d, w->q);
 cleanup:
     return status;
 }

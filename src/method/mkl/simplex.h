@@ -53,7 +53,5 @@ kfe_status kfe_i_simplex_finish(const kfe_i_simplex_problem *problem, kfe_i_simp
                                 kfe_i_simplex_result *result);
 /* (f(d) − bound)/f(d), of the upper bound of f(d) */
 double kfe_i_simplex_gap(const kfe_i_simplex_result *result);
-/* max qᵢ − Σ dᵢqᵢ over the usable weights */
-double kfe_i_simplex_slope_gap(const kfe_i_simplex_problem *problem, const double *d, const double *q);
 
 #endif

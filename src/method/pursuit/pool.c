@@ -22,12 +22,13 @@
 #define KFE_EXPLAINED DBL_EPSILON
 #define KFE_EXPLAINED_SINGLE 1e-9
 
-int kfe_i_pursuit_needs_targets(const kfe_i_pursuit *p)
+/* What the aim needs: covariances with the targets; norms of residual columns, also to know which columns are explained. */
+static int needs_targets(const kfe_i_pursuit *p)
 {
     return p->aim != KFE_AIM_VARIANCE;
 }
 
-int kfe_i_pursuit_needs_norms(const kfe_i_pursuit *p)
+static int needs_norms(const kfe_i_pursuit *p)
 {
     return p->aim != KFE_AIM_COVARIANCE || p->sparsity > 1; /* to know which columns are explained */
 }
@@ -141,7 +142,7 @@ static kfe_status fill(kfe_i_pool *pool, const int64_t *places, int64_t count)
 {
     kfe_status status = KFE_OK;
     int on_device = pool->pursuit->device_pool != NULL;
-    int norms = kfe_i_pursuit_needs_norms(pool->pursuit);
+    int norms = needs_norms(pool->pursuit);
     int64_t step = on_device ? KFE_DEVICE_POOL_CHUNK : pool->work.pass.step;
 
     for (int64_t first = 0; first < count; first += step) {
@@ -276,7 +277,7 @@ static kfe_status begin_parts(kfe_i_pool *pool)
     const kfe_i_pursuit *p = pool->pursuit;
     int64_t entries = pool->size * p->found.most;
 
-    if (p->device_pool || !kfe_i_pursuit_needs_norms(p))
+    if (p->device_pool || !needs_norms(p))
         return KFE_OK;
     double fits = 8.0 * (double)entries <= PARTS_SHARE * (double)kfe_i_memory_left(pool->ctx);
     if (p->divided)
@@ -360,10 +361,10 @@ static void subtract_explained(kfe_i_pool *pool)
     double explained = single ? KFE_EXPLAINED_SINGLE : KFE_EXPLAINED;
 
     for (int64_t c = 0; c < pool->size; c++) {
-        for (int64_t t = 0; kfe_i_pursuit_needs_targets(p) && t < p->targets; t++)
+        for (int64_t t = 0; needs_targets(p) && t < p->targets; t++)
             pool->covariance[c * p->targets + t] -= pool->along[c] * pool->work.gained[t];
         pool->norms[c] -= pool->along[c] * pool->along[c];
-        if (kfe_i_pursuit_needs_norms(p) && pool->norms[c] <= explained * pool->whole[c])
+        if (needs_norms(p) && pool->norms[c] <= explained * pool->whole[c])
             pool->dead[c] = 1;
     }
 }

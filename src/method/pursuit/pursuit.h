@@ -251,9 +251,6 @@ kfe_status kfe_i_pool_load(kfe_i_pool *pool, const int64_t *places, int64_t coun
 kfe_status kfe_i_pursuit_pick(kfe_i_pursuit *pursuit, int64_t example, double weight, double *column,
                               double *length);
 
-/* What the aim needs: covariances with the targets; norms of residual columns, also to know which columns are explained. */
-int kfe_i_pursuit_needs_targets(const kfe_i_pursuit *pursuit);
-int kfe_i_pursuit_needs_norms(const kfe_i_pursuit *pursuit);
 /* Whether a pool of this size is kept in double precision. */
 int kfe_i_pool_is_small(const kfe_i_pursuit *pursuit, int64_t size);
 int64_t kfe_i_pool_size(const kfe_i_pursuit *pursuit);

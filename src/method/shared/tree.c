@@ -96,7 +96,8 @@ static double share_above(double projection, double threshold, double width)
     return width > 0 ? 1 / (1 + exp(-u / width)) : u > 0;
 }
 
-kfe_status kfe_i_tree_shares(const kfe_i_tree *tree, kfe_context *ctx, const kfe_i_table *x, double *out)
+/* out (rows of x × leaves) = the shares of the leaves. */
+static kfe_status leaf_shares(const kfe_i_tree *tree, kfe_context *ctx, const kfe_i_table *x, double *out)
 {
     kfe_status status = KFE_OK;
     int64_t n = tree->node_count;
@@ -184,7 +185,7 @@ kfe_status kfe_i_tree_features(kfe_context *ctx, const kfe_i_tree *tree, const k
     KFE_ALLOC(ctx, e.shares, x->rows * leaves);
     KFE_ALLOC(ctx, e.values, x->rows * tree->dim);
     KFE_ALLOC(ctx, e.index, x->rows);
-    KFE_TRY(kfe_i_tree_shares(tree, ctx, x, e.shares));
+    KFE_TRY(leaf_shares(tree, ctx, x, e.shares));
     for (int64_t l = 0; l < leaves; l++)
         KFE_TRY(add_leaf(&e, l, out));
 cleanup:

@@ -48,8 +48,6 @@ int64_t kfe_i_tree_rows(const kfe_i_tree *tree);
 /* Whether the children name every node but the root, and every leaf, exactly once, parents before children. */
 kfe_status kfe_i_tree_is_sound(const kfe_i_tree *tree, int *out);
 
-/* out (rows of x × leaves) = the shares of the leaves. */
-kfe_status kfe_i_tree_shares(const kfe_i_tree *tree, kfe_context *ctx, const kfe_i_table *x, double *out);
 /* out (rows of x × dim) = the features of the rows of x, after scaling. */
 kfe_status kfe_i_tree_features(kfe_context *ctx, const kfe_i_tree *tree, const kfe_i_kernel_list *kernels,
                                const kfe_i_table *x, double *out);
