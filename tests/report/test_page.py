@@ -307,6 +307,6 @@ def test_refusals(hostile):
     assert "ends in .html" in refused("report", "m.kfe", "--test", "<i>&'data'.csv", "-o", "report.csv")
     (hostile / "cv.json").write_text(json.dumps({"splits": []}))
     assert "nothing to report" in refused("report", "cv.json", "-o", "x.html")
-    assert "without data" in refused("report", "cv.json", "--test", "<i>&'data'.csv", "-o", "x.html")
+    assert "takes no data" in refused("report", "cv.json", "--test", "<i>&'data'.csv", "-o", "x.html")
     assert "no directory" in refused("evaluate", "m.kfe", "<i>&'data'.csv", "--report", "nowhere/r.html")
     assert not pathlib.Path(hostile / "x.html").exists()
