@@ -86,7 +86,7 @@ def test_the_legend_switches_classes_and_sets(hostile):
         click = ("(() => { const c = document.querySelector('#figure-scatter .chart'); c.emit('plotly_legendclick',"
                  " {data: c.data, curveNumber: c.data.findIndex(t => t.meta === '%s')}); })()")
         shown = ("(() => { const c = document.querySelector('#figure-scatter .chart'); const f = kfeReport.figures.find(f => f.figure === "
-                 "'scatter'); return c.data.map((t, k) => [f.series[k], t]).filter(([s, t]) => !s.key && t.visible === true)"
+                 "'scatter'); return c.data.map((t, k) => [f.series[k], t]).filter(([s, t]) => s && !s.key && t.visible === true)"
                  ".map(([s]) => [s.set, s.style, Boolean(s.crosses)]); })()")
         everything = page.evaluate(shown)
         assert {one[0] for one in everything} == {"training", "test"} and len(everything) > 8
@@ -135,7 +135,8 @@ def test_tables_and_choices(hostile):
         assert [row[:3] for row in csv.reader(io.StringIO(saved))] == [row[:3] for row in table]
         page.evaluate("(() => { const s = document.querySelectorAll('#figure-scatter select')[0]; s.value ="
                       " s.options[2].value; s.dispatchEvent(new Event('change')); })()")
-        page.wait("document.querySelector('#figure-scatter .xtitle').textContent === 'feature 3'")
+        page.wait("document.querySelector('#figure-scatter .xtitle').textContent.startsWith('PC 3 (')")
+        assert page.evaluate("!kfeReport.figures.find(f => f.figure === 'scatter').panels[0].ellipse")  # it belongs to the axes before
         assert page.problems() == []
 
 

@@ -52,3 +52,23 @@ test_that("a panel without series is its name", {
   expect_identical(figure_of(model, "permutation", spectra * 0 + 1, NULL, octane, NULL, list())$panels[[1]]$title, "no column matters detectably")
   unlink(file)
 })
+
+test_that("score plots have names, shares of variance and an ellipse, spectra two panels", {
+  drawn <- figure("scores")
+  expect_match(drawn$panels[[1]]$x$title, "^LV 1 \\(.* %\\)$")
+  ellipse <- ellipse_of(drawn$panels[[1]])
+  scores <- kfe_transform(model, spectra)
+  n <- nrow(scores)
+  t2 <- stats::mahalanobis(cbind(ellipse$x, ellipse$y), colMeans(scores), stats::cov(scores))
+  expect_equal(t2, rep(2 * (n^2 - 1) / (n * (n - 2)) * stats::qf(0.95, 2, n - 2), 73), tolerance = 1e-6)
+  prepared <- kfe(spectra, octane, method = "pls", dim = 2, prepare = "snv")
+  expect_length(figure_of(prepared, "spectra", spectra, NULL, octane, NULL, list())$panels, 2)
+  for (type in c("scores", "spectra")) {
+    file <- tempfile(fileext = ".svg")
+    grDevices::svg(file)
+    plot(prepared, spectra, octane, type = type)
+    grDevices::dev.off()
+    expect_gt(file.size(file), 2000)
+    unlink(file)
+  }
+})
