@@ -324,9 +324,9 @@ def _pool_settings(settings: list[dict[str, Any]], choices: list[Variant], probl
     """Gives each setting its errors over the held-out predictions of the splits asked for, as the library's searches do."""
     errors = {}
     for choice in choices:
-        report = search.run(choice.estimator, problem.X, problem.y, choice.grid, problem.splits, problem.options, False, None,
+        result = search.run(choice.estimator, problem.X, problem.y, choice.grid, problem.splits, problem.options, False, None,
                             problem.weights)
-        for row in report.get("settings") or [{"setting": {}, **report["pooled"]}]:
+        for row in result.get("settings") or [{"setting": {}, **result["pooled"]}]:
             errors[repr({**choice.setting, **row["setting"]})] = {name: row.get(name) for name in POOLED}
     for each in settings:
         each.update(errors[repr(each["setting"])])

@@ -268,10 +268,10 @@ def _cv_pipeline(pipeline, X, y, grid: Any, division, options: dict[str, Any], r
     problem = _problem(clone(last), places(len(np.asarray(y))) if not division.is_explicit else X, y, division, options, weights)
     if grid and problem.inner_folds < 2:
         raise ValueError("a grid over the steps of a pipeline needs inner_folds of at least 2")
-    report = assess_pipeline(pipeline, grid, problem._replace(X=X), divide)
-    found = CrossValidation(report)
+    result = assess_pipeline(pipeline, grid, problem._replace(X=X), divide)
+    found = CrossValidation(result)
     if refit:
-        found.best_estimator_ = best_pipeline(pipeline, report.get("best") or {}, X, y, weights)
+        found.best_estimator_ = best_pipeline(pipeline, result.get("best") or {}, X, y, weights)
     return found
 
 

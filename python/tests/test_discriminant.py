@@ -120,8 +120,8 @@ def test_a_learner_takes_the_place_of_the_rule():
 
 def test_cv_takes_its_grid():
     x, y = blobs()
-    report = kfe.cv(kfe.PLSDAClassifier(), x, y, metrics=["accuracy", "log-loss"])
-    assert report["metrics"]["log-loss"]["mean"] < 0.7
+    result = kfe.cv(kfe.PLSDAClassifier(), x, y, metrics=["accuracy", "log-loss"])
+    assert result["metrics"]["log-loss"]["mean"] < 0.7
     found = kfe.cv(kfe.PLSDAClassifier(), x, y, grid={"dim": [1, 2, 3], "class_rule": ["max", "threshold"]})
     assert len(found["settings"]) == 6
 

@@ -75,16 +75,16 @@ static void test_grids_can_be_searched(void **state)
     static const char *const grid[] = {"gamma=0.01:1:log3"};
     kfe_data *data = NULL;
     kfe_spec *spec = NULL;
-    char *report = NULL;
+    char *text = NULL;
 
     skip_without_commas();
     assert_ok(ctx, kfe_data_generate(ctx, "iris", NULL, &data));
     assert_ok(ctx, kfe_spec_parse(ctx, "koc", NULL, "rbf", &spec));
     assert_ok(ctx, kfe_spec_set_learner(ctx, spec, "knn", NULL));
-    assert_ok(ctx, write_cross_validate(ctx, spec, 1, grid, data, "folds=3", KFE_STYLE_TEXT, NULL, &report));
-    assert_non_null(strstr(report, "0."));
-    assert_null(strstr(report, "0,"));
-    kfe_string_free(ctx, report);
+    assert_ok(ctx, write_cross_validate(ctx, spec, 1, grid, data, "folds=3", KFE_STYLE_TEXT, NULL, &text));
+    assert_non_null(strstr(text, "0."));
+    assert_null(strstr(text, "0,"));
+    kfe_string_free(ctx, text);
     kfe_spec_free(spec);
     kfe_data_free(data);
 }

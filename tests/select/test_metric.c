@@ -105,10 +105,10 @@ static double cross_validated(kfe_context *ctx, const char *learner, const char 
     assert_ok(ctx, kfe_spec_parse(ctx, "pca", "dim=2", NULL, &spec));
     assert_ok(ctx, kfe_spec_set_learner(ctx, spec, learner, params));
     assert_ok(ctx, write_cross_validate(ctx, spec, 0, NULL, iris, options, KFE_STYLE_JSON, NULL, &text));
-    json_t *report = json_loads(text, 0, NULL);
+    json_t *result = json_loads(text, 0, NULL);
     double mean = json_number_value(
-        json_object_get(json_object_get(json_object_get(report, "metrics"), metric), "mean"));
-    json_decref(report);
+        json_object_get(json_object_get(json_object_get(result, "metrics"), metric), "mean"));
+    json_decref(result);
     kfe_string_free(ctx, text);
     kfe_spec_free(spec);
     kfe_data_free(iris);

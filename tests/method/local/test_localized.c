@@ -151,14 +151,14 @@ static void test_planted_halves_beat_what_has_no_gate(void **state)
 
 static void check_report(kfe_context *ctx, const kfe_model *model, kfe_style style, const char *const *texts)
 {
-    char *report = NULL;
+    char *text = NULL;
 
-    assert_ok(ctx, kfe_model_describe(ctx, model, style, &report));
+    assert_ok(ctx, kfe_model_describe(ctx, model, style, &text));
     for (; *texts; texts++)
-        if (!strstr(report, *texts))
-            fail_msg("'%s' is not in: %s", *texts, report);
-    assert_null(strstr(report, "left is never used"));
-    kfe_string_free(ctx, report);
+        if (!strstr(text, *texts))
+            fail_msg("'%s' is not in: %s", *texts, text);
+    assert_null(strstr(text, "left is never used"));
+    kfe_string_free(ctx, text);
 }
 
 /* On most draws; on a few, the search ends at a point where noise keeps a small weight

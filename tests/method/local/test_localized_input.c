@@ -85,13 +85,13 @@ static void check_sound(kfe_context *ctx, scene *s, const char *kernel)
         kfe_model *model = scene_fit(ctx, methods[m], NULL, kernel, NULL, NULL, s->data);
         kfe_matrix scores = scene_scores(ctx, model, s->data);
         kfe_matrix features = support_transform(ctx, model, s->data);
-        char *report = NULL;
+        char *text = NULL;
         for (int64_t i = 0; i < features.rows * features.cols; i++)
             assert_true(isfinite(features.values[i]));
         assert_true(isfinite(scene_last_objective(model)));
-        assert_ok(ctx, kfe_model_describe(ctx, model, KFE_STYLE_JSON, &report));
-        assert_null(strstr(report, "nan"));
-        kfe_string_free(ctx, report);
+        assert_ok(ctx, kfe_model_describe(ctx, model, KFE_STYLE_JSON, &text));
+        assert_null(strstr(text, "nan"));
+        kfe_string_free(ctx, text);
         kfe_matrix_free(&features);
         kfe_matrix_free(&scores);
         kfe_model_free(model);
@@ -176,7 +176,7 @@ static kfe_status use_model(kfe_context *ctx, void *user)
     kfe_matrix predictions = {0};
     kfe_matrix scores = {0};
     char *bytes = NULL;
-    char *report = NULL;
+    char *text = NULL;
     size_t size = 0;
     kfe_status status = kfe_data_wrap_dense(ctx, FEW, 3, 3, one->x, &parts[0]);
 
@@ -199,8 +199,8 @@ static kfe_status use_model(kfe_context *ctx, void *user)
     if (status == KFE_OK)
         status = kfe_predict(ctx, loaded, data, &predictions, &scores);
     if (status == KFE_OK)
-        status = kfe_model_describe(ctx, loaded, KFE_STYLE_TEXT, &report);
-    kfe_string_free(ctx, report);
+        status = kfe_model_describe(ctx, loaded, KFE_STYLE_TEXT, &text);
+    kfe_string_free(ctx, text);
     kfe_string_free(ctx, bytes);
     kfe_matrix_free(&scores);
     kfe_matrix_free(&predictions);
