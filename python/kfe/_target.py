@@ -78,9 +78,10 @@ def validate_target(context: Context, estimator, X, y, seen: SeenNumbers | None 
 
 def _with_a_say(y: np.ndarray, weights: Any) -> np.ndarray:
     """The rows of weight above 0; all rows if there are none, or if the weights are still to be refused."""
-    if weights is None or np.ndim(weights) == 0 or np.shape(weights) != (len(y),):
+    weights = None if weights is None else np.asarray(weights)
+    if weights is None or weights.shape != (len(y),):
         return y
-    counts = np.asarray(weights) > 0
+    counts = weights > 0
     return y[counts] if counts.any() else y
 
 
