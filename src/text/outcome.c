@@ -6,6 +6,7 @@
 
 #include "text/texts.h"
 
+#define LARGEST_COUNT 1e15
 enum { WIDEST_TABLE = 120, LONGEST_NAME_SHOWN = 16, MOST_CONFUSIONS_SHOWN = 20 };
 
 /* The confusion matrix: cells of the matrix or, of many classes, the pairs that occur. */
@@ -35,11 +36,12 @@ static const char *class_name(const confusion *c, int64_t g)
     return names && names->texts && g >= 0 && g < c->classes->rows && names->texts[g] ? names->texts[g] : "";
 }
 
+/* A count or the number of a class; 0 for what cannot be one. */
 static double number_at(const kfe_table *table, int64_t column, int64_t row)
 {
     const kfe_column *c = kfe_table_column(table, column);
 
-    return c && c->numbers && isfinite(c->numbers[row]) ? c->numbers[row] : 0;
+    return c && c->numbers && fabs(c->numbers[row]) < LARGEST_COUNT ? c->numbers[row] : 0;
 }
 
 /* The number of examples in a cell, with its true and its predicted class. */
@@ -133,7 +135,7 @@ static void add_confusion(kfe_i_text *text, const confusion *c, double rows)
     if ((c->classes->rows + 1) * width <= WIDEST_TABLE && !c->has_pairs)
         add_table(text, c, width);
     else
-        add_largest(text, c, (int64_t)rows + 1, width > 11 ? width : 11);
+        add_largest(text, c, INT64_MAX, width > 11 ? width : 11);
 }
 
 /* A perfect score has the standard error zero, which says nothing about new rows and is not shown. Returns whether there is one. */

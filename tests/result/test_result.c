@@ -160,6 +160,24 @@ static void test_huge_counts_are_reals(void **state)
     kfe_result_free(result);
 }
 
+/* Confusions of results that lack the number of rows, or have numbers that are no counts. */
+static void test_confusions_need_no_number_of_rows(void **state)
+{
+    kfe_context *ctx = *state;
+    kfe_result *result = NULL;
+    char *text = NULL;
+
+    assert_ok(ctx, kfe_result_parse(
+                       ctx,
+                       "{\"metrics\": {\"accuracy\": 1}, \"confusion\": {\"classes\": [\"left\", \"right\"], "
+                       "\"pairs\": [[0, 1, 4], [0, 1e300, 2.5]]}}",
+                       &result));
+    assert_ok(ctx, kfe_result_describe(ctx, result, KFE_STYLE_TEXT, &text));
+    assert_non_null(strstr(text, "right       4\n"));
+    kfe_string_free(ctx, text);
+    kfe_result_free(result);
+}
+
 /* Files that are JSON but not the results of anything are written or refused, in every style, and drawn or refused. */
 static void test_strange_results_do_no_harm(void **state)
 {
@@ -266,10 +284,15 @@ static void test_columns_are_explained(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_values_are_read_back),          with_context(test_json_is_nested_and_read_back),
-        with_context(test_late_columns_join_their_group), with_context(test_lists_and_mistakes_in_json),
-        with_context(test_csv_has_every_value),           with_context(test_huge_counts_are_reals),
-        with_context(test_strange_results_do_no_harm),    with_context(test_columns_are_explained),
+        with_context(test_values_are_read_back),
+        with_context(test_json_is_nested_and_read_back),
+        with_context(test_late_columns_join_their_group),
+        with_context(test_lists_and_mistakes_in_json),
+        with_context(test_csv_has_every_value),
+        with_context(test_huge_counts_are_reals),
+        with_context(test_confusions_need_no_number_of_rows),
+        with_context(test_strange_results_do_no_harm),
+        with_context(test_columns_are_explained),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
