@@ -78,13 +78,15 @@ kfe_status kfe_i_confusion(kfe_context *ctx, const kfe_i_outcome *outcome, kfe_i
 {
     kfe_status status = KFE_OK;
     kfe_i_confused *pairs = NULL;
+    int64_t rows = 0;
 
     *count = 0;
     KFE_ALLOC(ctx, pairs, outcome->rows);
     for (int64_t i = 0; i < outcome->rows; i++)
-        pairs[i] = (kfe_i_confused){outcome->truth[i], outcome->predicted[i], 1};
-    qsort(pairs, (size_t)outcome->rows, sizeof *pairs, compare_confused);
-    for (int64_t i = 0; i < outcome->rows; i++) {
+        if (kfe_i_outcome_weight(outcome, i) > 0)
+            pairs[rows++] = (kfe_i_confused){outcome->truth[i], outcome->predicted[i], 1};
+    qsort(pairs, (size_t)rows, sizeof *pairs, compare_confused);
+    for (int64_t i = 0; i < rows; i++) {
         if (*count > 0 && compare_confused(&pairs[*count - 1], &pairs[i]) == 0)
             pairs[*count - 1].count++;
         else

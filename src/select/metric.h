@@ -83,8 +83,8 @@ typedef struct kfe_i_confused {
     int32_t truth, predicted;
     int64_t count;
 } kfe_i_confused;
-/* The pairs of classes that occur, sorted by truth and prediction: at most one per row, however many classes there are. The
- * caller frees them. */
+/* The pairs of classes that occur in rows of a weight above zero, sorted by truth and prediction: at most one per row, however many
+ * classes there are. The caller frees them. */
 kfe_status kfe_i_confusion(kfe_context *ctx, const kfe_i_outcome *outcome, kfe_i_confused **out,
                            int64_t *count);
 

@@ -328,6 +328,7 @@ kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data
 {
     kfe_status status = KFE_OK;
     evaluating job = {.ctx = ctx, .model = model, .target = data ? &data->target : NULL};
+    kfe_data own = {0};
 
     *out = NULL;
     KFE_TRY(kfe_i_params_default(ctx, &params, &job.settings));
@@ -337,6 +338,8 @@ kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data
     if (!data)
         goto cleanup;
     KFE_TRY(check_target(&job));
+    KFE_TRY(kfe_i_data_forget_classes(ctx, data, &own, &data));
+    job.target = &data->target;
     KFE_TRY(kfe_predict(ctx, model, data, &job.predictions, &job.outputs));
     warn_of_training_data(&job, data);
     KFE_TRY(judge(&job));
@@ -345,5 +348,6 @@ kfe_status kfe_evaluate(kfe_context *ctx, const kfe_model *model, const kfe_data
     job.result = NULL;
 cleanup:
     evaluating_free(&job);
+    kfe_i_target_free(&own.target);
     return status;
 }

@@ -491,7 +491,7 @@ def test_the_features_that_separate_best_are_shown_first(kfe):
         kfe.ok("fit", "-q", "-m", "pca", "--dim", "3", "--scale", "none", name, "-o", "m.kfe")
         for train in (name, "reversed.csv"):
             panel = scores_of(kfe, "--train", train)["panels"][0]
-            assert "PC 3" in panel["y"]["title"] and "PC 1" in panel["x"]["title"] or "PC 2" in panel["x"]["title"]
+            assert "PC 3" in panel["y"]["title"] and panel["x"]["title"][:4] in ("PC 1", "PC 2")
         assert scores_of(kfe, name)["panels"][0]["y"]["title"].startswith("PC 2")  # without training data, the first two
         assert scores_of(kfe, "--train", name, "--x", "1", "--y", "2")["panels"][0]["y"]["title"].startswith("PC 2")
 

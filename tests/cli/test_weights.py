@@ -278,3 +278,18 @@ def test_classes_of_weight_zero_change_no_metric(kfe, command):
         text = kfe.ok(*command, "--weight", "n", "--folds", "3", "--metrics", "accuracy,brier,average-precision", "--json", file).out
         found.append(re.sub(r'"(seconds|rows?)": *[^,}]*', "", text))
     assert found[0] == found[1]
+
+
+def test_rows_of_weight_zero_change_no_evaluation(kfe):
+    """Their classes, which the model may not know, are in no metric, standard error and confusion."""
+    draw = numpy.random.default_rng(8)
+    rows = [f"{draw.normal(i % 2):.4f},{draw.normal():.4f},{1 + i % 3},{'uv'[i % 2]}" for i in range(40)]
+    kfe.write("without.csv", "a,b,n,kind\n" + "\n".join(rows) + "\n")
+    kfe.write("with.csv", "a,b,n,kind\n" + "\n".join(["9,1,0,a", *rows, "3,1,0,u", "3,1,0,z"]) + "\n")
+    kfe.ok("fit", "-q", "-m", "pls", "--learner", "ls", "--dim", "1", "--weight", "n", "without.csv", "-o", "m.kfe")
+    found = []
+    for file in "without.csv", "with.csv":
+        result = json.loads(kfe.ok("evaluate", "-q", "--weight", "n", "--metrics", "accuracy,brier,f1,auc", "--json", "m.kfe", file).out)
+        found.append(result)
+    assert found[0]["metrics"] == found[1]["metrics"] and found[0]["confusion"] == found[1]["confusion"]
+    assert found[0]["standard_errors"] == pytest.approx(found[1]["standard_errors"], rel=1e-12)
