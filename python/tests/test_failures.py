@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 import kfe
 from kfe import _errors
@@ -224,9 +223,9 @@ def test_kernels_that_are_not_finite(iris):
 
 
 def test_wrong_kinds_of_things(iris):
-    pipeline = make_pipeline(StandardScaler(), kfe.KOCClassifier(learner="svm"))
+    pipeline = make_pipeline(kfe.KPCA(kernel="rbf"), LogisticRegression())
     for call in (lambda: kfe.cv(pipeline, *iris), lambda: kfe.evaluate(pipeline, *iris)):
-        with pytest.raises(TypeError, match="estimator of this package, .* not Pipeline"):
+        with pytest.raises(TypeError, match="estimator of this package"):
             call()
     with pytest.raises(TypeError, match="not KOC, a class"):
         kfe.cv(kfe.KOC, *iris)

@@ -76,6 +76,9 @@ kfe_status kfe_i_gradient_sizes(kfe_i_explaining *job, double *sizes);
 /* A copy of at most settings.rows examples with a weight above zero, drawn by their content and weight, with the weights that they
  * stand for; `dense`: sparse views are made dense. The caller frees it. */
 kfe_status kfe_i_sample_data(const kfe_i_explaining *job, int dense, kfe_data **out);
+/* Returns the status of a computation on the sample. If it refused a row, which stands elsewhere in the sample, the message names its place
+ * in the data. */
+kfe_status kfe_i_sample_name_row(const kfe_i_explaining *job, kfe_status status);
 /* A dense copy of all examples in their order. The caller frees it. */
 kfe_status kfe_i_every_example(const kfe_i_explaining *job, kfe_data **out);
 /* Makes the gaps of a sample NaNs where the model fills them, so that they move with the values. */

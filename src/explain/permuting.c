@@ -23,7 +23,7 @@ kfe_status kfe_i_permuting_begin(kfe_i_permuting *p, int by_column)
         KFE_TRY(kfe_i_data_gather(job->ctx, p->data, p->order, kfe_data_rows(p->data), &p->intact));
     kfe_i_rng_init(&p->rng, job->ctx->seed, KFE_STREAM_PERMUTE);
     KFE_TRY(kfe_i_judging_begin(&p->judging));
-    KFE_TRY(kfe_i_judge(&p->judging, &p->baseline));
+    KFE_TRY(kfe_i_sample_name_row(job, kfe_i_judge(&p->judging, &p->baseline)));
 cleanup:
     return status;
 }

@@ -229,6 +229,21 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_sample_name_row(const kfe_i_explaining *job, kfe_status status)
+{
+    double *features = NULL;
+
+    if (status != KFE_EINPUT)
+        return status;
+    KFE_ALLOC(job->ctx, features, kfe_data_rows(job->data) * job->model->dim);
+    kfe_status again = kfe_i_model_project(job->ctx, job->model, job->data, features);
+    if (again != KFE_OK)
+        status = again;
+cleanup:
+    kfe_i_free(job->ctx, features);
+    return status;
+}
+
 kfe_status kfe_i_every_example(const kfe_i_explaining *job, kfe_data **out)
 {
     kfe_status status = KFE_OK;

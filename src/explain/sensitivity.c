@@ -146,7 +146,7 @@ static kfe_status explain_sample(kfe_i_explaining *job)
     kfe_data *sample = NULL;
 
     KFE_TRY(kfe_i_sample_data(job, 1, &sample));
-    KFE_TRY(begin(&s, sample));
+    KFE_TRY(kfe_i_sample_name_row(job, begin(&s, sample)));
     KFE_TRY(add_importance(&s));
 cleanup:
     sensing_free(&s);

@@ -32,7 +32,8 @@ def test_whatever_projects_refuses(kfe, learner):
     kfe.ok("fit", "-q", "-m", "koc", "-k", "poly:degree=3", "--scale", "none", "--learner", learner, "train.csv", "-o", "m.kfe")
     kfe.write("far.csv", table([x[0], [1, 1e200, 1]], "pq"))
     refusal = "row 2, column 2 is too large to compute with"
-    for command in ["transform"], ["predict"], ["predict", "--scores"], ["evaluate"], ["explain", "--parts", "permutation"]:
+    for command in ["transform"], ["predict"], ["predict", "--scores"], ["evaluate"], ["explain", "--parts", "permutation"], \
+            ["explain", "--parts", "gradient"]:
         kfe.refused(command[0], "-q", *command[1:], "m.kfe", "far.csv", says=refusal)
     assert refusal in kfe.run("predict", "-q", "m.kfe", "-", stdin=kfe.path("far.csv").read_bytes(), status=2).err
     kfe.refused("report", "-q", "m.kfe", "--test", "far.csv", "-o", "r.html", says=refusal)
