@@ -141,10 +141,11 @@ kfe_status kfe_i_conformal_need(kfe_context *ctx, const kfe_i_conformal *c, doub
         return kfe_i_fail(ctx, KFE_EINVAL, "{intervals} takes a level between 0 and 1, such as 0.9");
     *out = level * (mass + 1) * (1 - ROUNDINGS * 2.3e-16);
     if (*out > mass)
-        return kfe_i_fail(ctx, KFE_EINVAL,
-                          "{intervals=%g}: the fit left out examples of weight %g, which are too few; give a "
-                          "level up to %.4g, or fit the model on more examples",
-                          level, mass, floor(1e4 * mass / (mass + 1)) / 1e4);
+        return kfe_i_fail(
+            ctx, KFE_EINVAL,
+            "{intervals=%g}: the %g examples (by weight) that the fit left out are too few; give a level "
+            "up to %.4g, or fit the model on more examples",
+            level, mass, floor(1e4 * mass / (mass + 1)) / 1e4);
     return KFE_OK;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The first paragraph of a page: the quality of the predictions on rows that the model has not seen, with a 95 % interval (1.96 standard
- * errors to each side), beside what always the most frequent class, or the mean, reaches on these rows. Called by page.c.
+ * errors to each side), beside what guessing the most frequent class, or the mean, gives on these rows. Called by page.c.
  */
 #include <math.h>
 #include <string.h>
@@ -155,8 +155,8 @@ static void write_quality(const quality *q, int is_real, kfe_i_text *words)
     else
         kfe_i_text_printf(words, " on %s examples", q->set);
     if (isfinite(q->guess))
-        kfe_i_text_printf(words, "; always %s: %.4g", is_real ? "their mean" : "the most frequent class",
-                          q->guess);
+        kfe_i_text_printf(words, "; guessing %s gives %.4g",
+                          is_real ? "their mean" : "the most frequent class", q->guess);
     kfe_i_text_puts(
         words, q->is_training ? ". Cross-validation (kfe cv) estimates the quality on new examples." : ".");
 }
