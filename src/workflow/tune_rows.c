@@ -153,7 +153,7 @@ static void list_items(limiting *l, const int64_t *rows)
 /* A class keeps its share, and at least two if it has them, so that no fit lacks a class. */
 static int64_t share_of(int64_t members, int64_t most, int64_t all)
 {
-    int64_t share = all > most ? (members * most + all / 2) / all : members;
+    int64_t share = all > 0 && all > most ? (members * most + all / 2) / all : members;
     int64_t least = members < 2 ? members : 2;
 
     return share < least ? least : share;
