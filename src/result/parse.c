@@ -16,6 +16,15 @@ static void refuse(kfe_result *result, const char *what, int most)
             kfe_i_fail(result->ctx, KFE_EINPUT, "the results have a row with more than %d %s", most, what);
 }
 
+/* In the name of a column a slash separates groups. */
+static int is_name(kfe_result *result, const char *key)
+{
+    if (!strchr(key, '/'))
+        return 1;
+    result->status = kfe_i_fail(result->ctx, KFE_EINPUT, "the results have a name with a slash, '%s'", key);
+    return 0;
+}
+
 static void put_scalar(kfe_i_result_table *t, const char *group, const char *name, const kfe_i_json_value *v)
 {
     static const int kinds[] = {[KFE_JSON_NULL] = KFE_COLUMN_NONE,  [KFE_JSON_FALSE] = KFE_COLUMN_FLAG,
@@ -61,6 +70,8 @@ static void put_array(kfe_i_result_table *t, const char *group, const char *name
 static void put_object(kfe_i_result_table *t, const char *group, const kfe_i_json_value *object)
 {
     for (const kfe_i_json_value *v = object->first; v && t && t->result->status == KFE_OK; v = v->next) {
+        if (!is_name(t->result, v->key))
+            return;
         if (v->type == KFE_JSON_ARRAY) {
             put_array(t, group, v->key, v);
         } else if (v->type == KFE_JSON_OBJECT) {
