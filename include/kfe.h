@@ -1006,7 +1006,8 @@ KFE_API kfe_status kfe_report_set_model(kfe_context *ctx, kfe_report *report, co
 /* Examples to show; both are borrowed, and either may be NULL. Predictions are judged on `test`, otherwise on `train`. */
 KFE_API kfe_status kfe_report_set_data(kfe_context *ctx, kfe_report *report, const kfe_data *train,
                                        const kfe_data *test);
-/* The result of kfe_cross_validate or kfe_compare, or a parsed result, also from `kfe reproduce`. The report borrows it. */
+/* The result of kfe_cross_validate or kfe_compare, or a parsed result that describes its picture, such as that of
+ * `kfe reproduce`. The report borrows it. */
 KFE_API kfe_status kfe_report_set_results(kfe_context *ctx, kfe_report *report, const kfe_result *results);
 /* One figure as "svg", as "html" (a page of its own), as "csv" (its numbers) or as "json" (its description). The caller
  * frees it with kfe_string_free. KFE_EINVAL if the report lacks what the figure needs; the message says what is missing. */

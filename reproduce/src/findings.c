@@ -45,8 +45,8 @@ void rep_findings_free(rep_findings *findings)
         free(findings->items[i].setting);
         free(findings->items[i].failed);
         free(findings->items[i].note);
-        json_decref(findings->items[i].points);
     }
+    json_decref(findings->points);
     free(findings->items);
     memset(findings, 0, sizeof *findings);
 }
@@ -77,14 +77,43 @@ static json_t *finding_json(const rep_findings *findings, const rep_finding *f)
     if (!bad && findings->over)
         bad = json_object_set_new(object, findings->over, number(f->point)) != 0;
     bad = bad || json_object_update(object, rest) != 0;
-    if (!bad && f->points)
-        bad = json_object_set(object, "points", f->points) != 0;
     json_decref(rest);
     if (bad) {
         json_decref(object);
         return NULL;
     }
     return object;
+}
+
+int rep_findings_are_compared(const rep_findings *findings)
+{
+    for (int64_t i = 0; i < findings->count; i++)
+        if (!isnan(findings->items[i].paper.value))
+            return 1;
+    return 0;
+}
+
+/* Describes the picture of a report in terms of the tables: see src/report/figure/kind/described.c. */
+static json_t *figure_json(const rep_findings *findings)
+{
+    const char *part = findings->metric_count > 1 ? "metric" : "";
+
+    if (findings->points)
+        return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s}", "table", "points", "panel", "row",
+                         "part", "column", "series", "class", "x", "feature 1", "y", "feature 2", "square", 1,
+                         "caption",
+                         "The first two features of every example; colour and marker are its class.");
+    if (findings->over)
+        return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s}", "table", "results", "panel", "row",
+                         "part", "metric", "series", "column", "x", findings->over, "y", "ours", "spread",
+                         "sd", "line", 1, "caption",
+                         "Our curves; bands are one standard deviation over the splits.");
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:b, s:s}", "table", "results", "panel", part, "series",
+                     "column", "x", "paper", "y", "ours", "spread", "sd", "diagonal", 1, "caption",
+                     rep_findings_are_compared(findings)
+                         ? "Published numbers against ours, one point per row of the table; points on the "
+                           "dashed line agree, and bars are one standard deviation of ours."
+                         : "Our numbers; the paper has none to compare them with.");
 }
 
 static json_t *whole_json(const rep_findings *findings)
@@ -100,10 +129,11 @@ static json_t *whole_json(const rep_findings *findings)
         json_decref(results);
         return NULL;
     }
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "name", findings->plan->name, "title",
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:O*}", "name", findings->plan->name, "title",
                      rep_string(root, "title"), "paper", rep_string(root, "paper"), "over",
                      string_or_null(findings->over), "remarks",
-                     remarks ? json_deep_copy(remarks) : json_array(), "results", results);
+                     remarks ? json_deep_copy(remarks) : json_array(), "results", results, "figure",
+                     figure_json(findings), "points", findings->points);
 }
 
 kfe_status rep_findings_json(const rep_findings *findings, char **out)

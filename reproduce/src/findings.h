@@ -16,7 +16,6 @@ typedef struct rep_finding {
     char *setting;  /* parameters chosen, or NULL */
     char *failed;   /* how many settings or splits failed, and why; NULL: none */
     char *note;     /* why there is no number, or NULL */
-    json_t *points; /* features and classes of a scatter plot, or NULL */
 } rep_finding;
 
 typedef struct rep_findings {
@@ -26,6 +25,7 @@ typedef struct rep_findings {
     int64_t metric_count;
     rep_finding *items;
     int64_t count, capacity;
+    json_t *points; /* features and classes of scatter plots, or NULL */
 } rep_findings;
 
 /* A new finding, with NaN for numbers. */
@@ -37,6 +37,9 @@ void rep_findings_free(rep_findings *findings);
  * NaN if either number is not available or nothing varies.
  */
 double rep_finding_difference(const rep_finding *finding);
+
+/* Whether the paper has any of the numbers. */
+int rep_findings_are_compared(const rep_findings *findings);
 
 /* The caller frees the string with free(). */
 kfe_status rep_findings_json(const rep_findings *findings, char **out);

@@ -106,15 +106,8 @@ static int name_width(const rep_findings *findings)
     return (int)width;
 }
 
-static int paper_has_numbers(const rep_findings *findings)
-{
-    for (int64_t i = 0; i < findings->count; i++)
-        if (!isnan(findings->items[i].paper.value))
-            return 1;
-    return 0;
-}
-
-static void put_line(const rep_findings *findings, const rep_finding *f, int width, int compared, rep_text *text)
+static void put_line(const rep_findings *findings, const rep_finding *f, int width, int compared,
+                     rep_text *text)
 {
     put_name(findings, f, width, text);
     if (compared)
@@ -132,7 +125,7 @@ static void put_line(const rep_findings *findings, const rep_finding *f, int wid
 static void put_list(const rep_findings *findings, rep_text *text)
 {
     int width = name_width(findings);
-    int compared = paper_has_numbers(findings);
+    int compared = rep_findings_are_compared(findings);
 
     if (compared)
         rep_text_printf(text, "  %-*s  %12s  %*s  %10s\n", width, "", "paper", LIST_WIDTH, "ours +- sd",

@@ -9,11 +9,11 @@
 #include "reproduce/src/assess.h"
 #include "reproduce/src/data.h"
 #include "reproduce/src/embedded.h"
+#include "reproduce/src/findings.h"
+#include "reproduce/src/findings_text.h"
 #include "reproduce/src/mean.h"
 #include "reproduce/src/output.h"
 #include "reproduce/src/path.h"
-#include "reproduce/src/findings.h"
-#include "reproduce/src/findings_text.h"
 #include "reproduce/src/separation.h"
 #include "system/system.h"
 
@@ -154,26 +154,23 @@ cleanup:
     return status;
 }
 
-static json_t *column_json(const kfe_matrix *features, int64_t column)
-{
-    json_t *list = json_array();
-
-    for (int64_t i = 0; list && i < features->rows; i++)
-        json_array_append_new(list, json_real(features->values[i * features->stride + column]));
-    return list;
-}
-
 /* Keeps the first two features and the classes for the figure of a report. */
 static kfe_status keep_points(run *r, const kfe_matrix *features)
 {
-    json_t *classes = json_array();
+    const rep_finding *f = &r->findings.items[r->first];
     int64_t second = features->cols > 1 ? 1 : 0;
 
-    for (int64_t i = 0; classes && i < features->rows; i++)
-        json_array_append_new(classes, json_integer(kfe_data_class_of(r->row.data, i)));
-    r->findings.items[r->first].points = json_pack("{s:o, s:o, s:o}", "x", column_json(features, 0), "y",
-                                                 column_json(features, second), "classes", classes);
-    return r->findings.items[r->first].points ? KFE_OK : rep_out_of_memory(r->ctx);
+    if (!r->findings.points)
+        r->findings.points = json_array();
+    for (int64_t i = 0; i < features->rows; i++) {
+        const double *x = features->values + i * features->stride;
+        const char *name = kfe_data_class_name(r->row.data, kfe_data_class_of(r->row.data, i));
+        if (json_array_append_new(r->findings.points,
+                                  json_pack("{s:s, s:s, s:s*, s:f, s:f}", "row", f->row, "column", f->column,
+                                            "class", name, "feature 1", x[0], "feature 2", x[second])) != 0)
+            return rep_out_of_memory(r->ctx);
+    }
+    return KFE_OK;
 }
 
 static kfe_status scatter_cell(run *r, const rep_cell *cell)
@@ -405,8 +402,7 @@ cleanup:
     return status;
 }
 
-kfe_status rep_run(kfe_context *ctx, const char *name, const rep_settings *settings, char **text,
-                   char **json)
+kfe_status rep_run(kfe_context *ctx, const char *name, const rep_settings *settings, char **text, char **json)
 {
     kfe_status status = KFE_OK;
     rep_text written = {0};

@@ -111,11 +111,11 @@ kfe_status kfe_report_set_data(kfe_context *ctx, kfe_report *report, const kfe_d
 kfe_status kfe_report_set_results(kfe_context *ctx, kfe_report *report, const kfe_result *results)
 {
     if (results && !kfe_result_find(results, "methods") && !kfe_result_find(results, "splits") &&
-        !kfe_result_find(results, "results"))
+        !kfe_result_text(results, "figure/table"))
         return kfe_i_fail(
             ctx, KFE_EINPUT,
-            "a report shows the result of a cross-validation, a comparison or a reproduction; this is another "
-            "one");
+            "a report shows the result of a cross-validation or a comparison, or one that describes "
+            "its picture; this is another one");
     forget(report);
     report->source.results = results;
     return KFE_OK;

@@ -344,15 +344,16 @@ def test_published_numbers_beside_ours(kfe):
               "seconds": 1.0, "setting": None, "failed": None, "note": n}
              for r, c, m, p, o, d, n in (("<a>", "svm", "error", 9.5, 9.0, -1.5, None), ("<a>", "kfd", "error", 8, 8.25, 2.0, None),
                                          ("b", "svm", "error", 4, None, None, "needs b.csv under --data DIR"))]
+    figure = {"table": "results", "series": "column", "x": "paper", "y": "ours", "spread": "sd", "diagonal": True, "caption": "<Both>."}
     kfe.write("t.json", json.dumps({"name": "t", "title": "A <b>table</b>", "paper": "Someone & else", "over": None,
-                                    "remarks": ["A remark."], "results": found}))
-    kfe.ok("plot", "reproduction", "t.json", "-o", "t.csv")
+                                    "remarks": ["A remark."], "results": found, "figure": figure}))
+    kfe.ok("plot", "described", "t.json", "-o", "t.csv")
     table = list(csv.DictReader(kfe.path("t.csv").open()))
-    assert {(r["row"], r["column"], r["published"], r["ours"]) for r in table} == {
+    assert {(r["row"], r["column"], r["paper"], r["ours"]) for r in table} == {
         ("<a>", "svm", "9.5", "9"), ("<a>", "kfd", "8", "8.25"), ("b", "svm", "4", "")}
-    assert "published sd" not in table[0]
+    assert "paper-sd" not in table[0]
     assert next(r["note"] for r in table if r["row"] == "b") == "needs b.csv under --data DIR"
-    kfe.ok("plot", "reproduction", "t.json", "-o", "t.svg")
+    kfe.ok("plot", "described", "t.json", "-o", "t.svg")
     parse(kfe, "t.svg")
     kfe.ok("report", "t.json", "-o", "t.html")
     page = kfe.path("t.html").read_text()
@@ -368,14 +369,14 @@ def test_reproduced_curves_and_scatter_plots(kfe):
         "columns": [{"name": "PCA", "method": "pca", "learner": "centroid"}]}))
     results = json.loads(kfe.ok("reproduce", "-q", curve, "--json", "--report", "c.html").out)
     kfe.write("r.json", json.dumps(results))
-    kfe.ok("plot", "reproduction", "r.json", "-o", "r.csv")
+    kfe.ok("plot", "described", "r.json", "-o", "r.csv")
     table = list(csv.DictReader(kfe.path("r.csv").open()))
     assert [(float(r["d"]), float(r["ours"])) for r in table] == [(r["d"], r["ours"]) for r in results["results"]]
     assert len(table) == 2 and results["over"] == "d"
     scatter = kfe.ok("reproduce", "-q", "004-figure1", "--json", "-o", "out", "--report", "s.html").out
     kfe.write("s.json", scatter)
-    kfe.ok("plot", "reproduced-features", "s.json", "-o", "s.csv")
-    points = [(r["feature 1"], r["feature 2"]) for r in csv.DictReader(kfe.path("s.csv").open()) if r["panel"] == "iris, SVD rank 3"]
+    kfe.ok("plot", "described", "s.json", "-o", "s.csv")
+    points = [(r["feature 1"], r["feature 2"]) for r in csv.DictReader(kfe.path("s.csv").open()) if (r["row"], r["column"]) == ("iris", "SVD rank 3")]
     with kfe.path("out/004-figure1-iris-SVD_rank_3.csv").open() as file:
         written = [row[:2] for row in csv.reader(file)]
     assert sorted((float(x), float(y)) for x, y in points) == pytest.approx(sorted((float(x), float(y)) for x, y in written[-150:]))

@@ -162,7 +162,7 @@ def test_other_reports(kind, tmp_path):
     elif kind == "reproduce":
         text = kfe(tmp_path, "reproduce", "-q", "004-figure1", "--report", "r.html")
         assert "scatter-ratio" in text and "\f" not in text
-        expected = {"reproduced-features"}
+        expected = {"described"}
     else:
         kfe(tmp_path, "fit", "-q", "-m", "koc", "-k", "rbf", "iris.csv", "-o", "m.kfe")
         kfe(tmp_path, "plot", "scatter", "m.kfe", "iris.csv", "-o", "r.html")

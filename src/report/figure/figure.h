@@ -120,7 +120,7 @@ typedef struct kfe_i_figure {
 typedef struct kfe_i_figure_kind {
     KFE_I_ENTRY(needs); /* what the source must have: "classes, a classifier and labelled data" */
     const char *title;
-    /* Where it stands in the report: "Reproduction", "Features", "Quality", "How it was learned", "Choice" or "Why". */
+    /* Where it stands in the report: "Results", "Features", "Quality", "How it was learned", "Choice" or "Why". */
     const char *section;
     int is_on_request; /* drawn only by name: a report leaves it out */
     kfe_status (*draw)(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out);

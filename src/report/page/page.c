@@ -215,8 +215,8 @@ static void put_fact(const page *p, const char *name, const char *value, kfe_i_t
     kfe_i_text_puts(out, "</dd>\n");
 }
 
-/* Which paper a reproduction is of, and what it says about itself. */
-static void put_paper(const page *p, kfe_i_text *out)
+/* What the result says about itself. */
+static void put_remarks(const page *p, kfe_i_text *out)
 {
     const char *paper = fact_of(p, "paper");
     const kfe_table *remarks = kfe_result_find(p->report->source.results, "remarks");
@@ -236,7 +236,7 @@ static void put_done(const page *p, kfe_i_text *out)
     if (report->fact_count == 0 && !p->description)
         return;
     kfe_i_text_puts(out, "<h2 id=\"done\">What was done</h2>\n<dl>\n");
-    put_paper(p, out);
+    put_remarks(p, out);
     for (int64_t i = 0; i < report->fact_count; i++)
         put_fact(p, report->facts[i].name, report->facts[i].value, out);
     kfe_i_text_puts(out, "</dl>\n");
