@@ -221,11 +221,6 @@ KFE_API void kfe_string_free(kfe_context *ctx, char *string);
  * appears whole or not at all. */
 KFE_API kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const char *path);
 
-/* The same for the features of `data`, which has as many rows. LIBSVM files also get the labels. */
-struct kfe_data;
-KFE_API kfe_status kfe_features_write(kfe_context *ctx, const kfe_matrix *features,
-                                      const struct kfe_data *data, const char *path);
-
 /* ---- parameters ------------------------------------------------------------------------------- */
 
 typedef enum kfe_param_type {
@@ -737,6 +732,11 @@ KFE_API kfe_status kfe_model_kernel(kfe_context *ctx, const kfe_model *model, in
 KFE_API int64_t kfe_model_classes(const kfe_model *model);
 KFE_API const char *kfe_model_class_name(const kfe_model *model, int64_t index);
 KFE_API const char *kfe_model_column_name(const kfe_model *model, int view, int64_t col); /* or NULL */
+/* The name of a feature, from 0, as a column of a table: what the field calls it ("LV1", "PC1", "LD1", "predictive1", "orthogonal1"), or
+ * the method and a number ("hsic1"). A model that passes its columns on keeps their names. The caller frees the string with
+ * kfe_string_free. */
+KFE_API kfe_status kfe_model_feature_name(kfe_context *ctx, const kfe_model *model, int64_t feature,
+                                          char **out);
 /* Names the columns of a view (copied, kfe_model_cols of them), for a model that was fitted on columns without names. KFE_EINVAL if they
  * have names, since new data is matched by them, or if there is no such view. */
 KFE_API kfe_status kfe_model_set_column_names(kfe_context *ctx, kfe_model *model, int view,
@@ -916,14 +916,19 @@ KFE_API kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *mode
                                          const kfe_matrix *predictions, const kfe_matrix *scores,
                                          const char *path);
 
+/* Writes features as kfe_output_features does, at once. */
+KFE_API kfe_status kfe_features_write(kfe_context *ctx, const kfe_model *model, const kfe_matrix *features,
+                                      const kfe_data *data, const char *path);
+
 /* Writes features or predictions in parts: open, one call for the rows of each part, commit, free (in all cases; NULL is
  * accepted). Rows for a pipe or standard output are handed over at once; a file appears at the commit. Formats that hold
  * the number of rows (.npy, .npz) take one part only: kfe_output_takes_parts is 0. */
 typedef struct kfe_output kfe_output;
 KFE_API kfe_status kfe_output_open(kfe_context *ctx, const char *path, kfe_output **out);
 KFE_API int kfe_output_takes_parts(const kfe_output *output);
-KFE_API kfe_status kfe_output_features(kfe_context *ctx, kfe_output *output, const kfe_matrix *features,
-                                       const kfe_data *data);
+/* Features that the model gave for `data`, in columns that are named by kfe_model_feature_name. LIBSVM files also get the labels. */
+KFE_API kfe_status kfe_output_features(kfe_context *ctx, kfe_output *output, const kfe_model *model,
+                                       const kfe_matrix *features, const kfe_data *data);
 KFE_API kfe_status kfe_output_predictions(kfe_context *ctx, kfe_output *output, const kfe_model *model,
                                           const kfe_data *data, const kfe_matrix *predictions,
                                           const kfe_matrix *scores);

@@ -10,7 +10,7 @@ static kfe_status answer(cli_session *session, const kfe_model *model, const kfe
     kfe_status status = KFE_OK;
 
     CLI_TRY(kfe_transform(session->ctx, model, rows, &features));
-    CLI_TRY(kfe_output_features(session->ctx, output, &features, rows));
+    CLI_TRY(kfe_output_features(session->ctx, output, model, &features, rows));
 cleanup:
     kfe_matrix_free(&features);
     return status;
@@ -45,7 +45,8 @@ const cli_command cli_command_transform = {
     .operands = "MODEL DATA... [-o FEATURES]",
     .description =
         "Computes the features of every example in DATA and writes one row for each. DATA must have the "
-        "columns that the model was fitted on; a label column is optional. LIBSVM files (.svm) begin each "
+        "columns that the model was fitted on; a label column is optional. Columns are named as the field calls "
+        "features: LV1 (pls), PC1 (pca), LD1 (kfd), predictive1 and orthogonal1 (opls), or by the method. LIBSVM files (.svm) begin each "
         "row with the label if DATA has one; other formats hold the features only. MODEL '-' is standard "
         "input. A model of several views takes as many files. " CLI_IN_PARTS,
     .examples = "  kfe transform model.kfe test.csv -o features.npy\n"

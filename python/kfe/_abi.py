@@ -200,6 +200,7 @@ PROTOTYPES = {
     "kfe_model_classes": (c_int64, c_void_p),
     "kfe_model_class_name": (c_char_p, c_void_p, c_int64),
     "kfe_model_column_name": (c_char_p, c_void_p, c_int, c_int64),
+    "kfe_model_feature_name": (c_int, c_void_p, c_void_p, c_int64, OUT),
     "kfe_model_set_column_names": (c_int, c_void_p, c_void_p, c_int, c_void_p),
     "kfe_model_coefficients": (c_void_p, c_void_p, COUNT),
     "kfe_model_offset": (c_void_p, c_void_p),

@@ -9,7 +9,7 @@ import types
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _get_feature_names, check_is_fitted, column_or_1d
 
 from . import _tables as tables
@@ -106,7 +106,7 @@ class _Fit:
         return types.MethodType(_fit_weighted if estimator._takes_weights() else _fit_unweighted, estimator)
 
 
-class Extractor(Explaining, Partial, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, metaclass=EstimatorType):
+class Extractor(Explaining, Partial, TransformerMixin, BaseEstimator, metaclass=EstimatorType):
     """A method of the library as a transformer of scikit-learn."""
 
     _entry: ClassVar[tables.Entry]
@@ -394,6 +394,22 @@ class Extractor(Explaining, Partial, ClassNamePrefixFeaturesOutMixin, Transforme
     @property
     def _n_features_out(self) -> int:
         return self._model.dim
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Names of the features, as the field calls them: ``LV1`` (PLS), ``PC1`` (PCA), ``LD1`` (KFD), ``predictive1`` and
+        ``orthogonal1`` (OPLS); otherwise the method and a number, such as ``hsic1``.
+
+        Parameters
+        ----------
+        input_features : ignored
+            For scikit-learn.
+
+        Returns
+        -------
+        ndarray of str, shape (n_features,)
+        """
+        check_is_fitted(self)
+        return self._model.feature_names()
 
     def __getattr__(self, name: str):
         if "_sums" in vars(self) and "_model" not in vars(self) and (name == "_model" or self._is_fitted_attribute(name)):

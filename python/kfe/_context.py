@@ -240,8 +240,12 @@ class Context:
 
     def take_json(self, pointer: c_void_p) -> Any:
         """Reads the JSON text that the library wrote, and frees it."""
+        return json.loads(self.take_text(pointer))
+
+    def take_text(self, pointer: c_void_p) -> str:
+        """Reads a text that the library wrote, and frees it."""
         try:
-            return json.loads(ctypes.string_at(pointer.value).decode())
+            return ctypes.string_at(pointer.value).decode()
         finally:
             lib.kfe_string_free(self.pointer, pointer.value)
 

@@ -188,6 +188,15 @@ class Model:
         names = [lib.kfe_model_prepared_name(self.pointer, view, j) for j in range(lib.kfe_model_prepared_cols(self.pointer, view))]
         return np.array([name.decode() for name in names], dtype=object) if names and all(names) else None
 
+    def feature_names(self) -> np.ndarray:
+        """What the features are called as columns of a table."""
+        context, found = Context(), []
+        for j in range(self.dim):
+            text = c_void_p()
+            context.call(lib.kfe_model_feature_name, self.pointer, j, byref(text))
+            found.append(context.take_text(text))
+        return np.array(found, dtype=object)
+
     @property
     def is_kernel_projector(self) -> bool:
         return lib.kfe_model_support_size(self.pointer) > 0

@@ -53,10 +53,10 @@ def test_column_transformer_and_pandas_output(iris):
     both = ColumnTransformer([("first", kfe.KPCA(dim=2), ["a", "b"]), ("last", kfe.PCA(dim=1), ["c", "d"])])
     both.set_output(transform="pandas")
     out = both.fit_transform(frame)
-    assert list(out.columns) == ["first__kpca0", "first__kpca1", "last__pca0"] and len(out) == 150
+    assert list(out.columns) == ["first__PC1", "first__PC2", "last__PC1"] and len(out) == 150
     alone = kfe.KFD().set_output(transform="pandas").fit(frame, iris[1])
-    assert list(alone.transform(frame).columns) == ["kfd0", "kfd1"]
-    assert list(alone.get_feature_names_out()) == ["kfd0", "kfd1"]
+    assert list(alone.transform(frame).columns) == ["LD1", "LD2"]
+    assert list(alone.get_feature_names_out()) == ["LD1", "LD2"]
 
 
 def test_what_an_estimator_is():

@@ -430,7 +430,7 @@ def test_lengths_are_checked_before_the_library_sees_them():
 def test_pandas_output(views):
     model = kfe.KPCA(dim=2, n_threads=1).set_output(transform="pandas")
     for features in (model.fit_transform(views), model.transform(views)):
-        assert list(features.columns) == ["kpca0", "kpca1"] and list(features.index) == [0, 1, 2, 3]
+        assert list(features.columns) == ["PC1", "PC2"] and list(features.index) == [0, 1, 2, 3]
 
 
 def test_views_of_strings(tmp_path):

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the features of a model are called in tables and figures: "LV 2", "PC 1", "orthogonal 1", or "feature 3". */
+/* What the features of a model are called: in figures "LV 2", "PC 1", "orthogonal 1" or "feature 3"; as columns of a table "LV2", "PC1",
+ * "orthogonal1", or with the name of the method, "hsic3", since tables of several models are put beside each other. */
+#include "core/text.h"
 #include "method/method.h"
 #include "model/model.h"
 
@@ -28,16 +30,69 @@ int kfe_i_features_have_names(const kfe_model *model)
     return predictive_count(model) >= 0 || word_of(model);
 }
 
-void kfe_i_feature_name(const kfe_model *model, int64_t feature, char *out, size_t size)
+/* The word for a feature, NULL: none, and its number among those of this word, from 1. */
+static const char *word_and_number(const kfe_model *model, int64_t feature, long long *number)
 {
     int64_t predictive = predictive_count(model);
-    const char *word = word_of(model);
 
-    if (predictive >= 0 && feature < predictive)
-        word = "predictive";
-    else if (predictive >= 0)
-        word = "orthogonal";
-    if (predictive >= 0 && feature >= predictive)
-        feature -= predictive;
-    kfe_i_snprintf(out, size, "%s %lld", word ? word : "feature", (long long)feature + 1);
+    *number = feature + 1;
+    if (predictive < 0)
+        return word_of(model);
+    if (feature < predictive)
+        return "predictive";
+    *number -= predictive;
+    return "orthogonal";
+}
+
+void kfe_i_feature_name(const kfe_model *model, int64_t feature, char *out, size_t size)
+{
+    long long number;
+    const char *word = word_and_number(model, feature, &number);
+
+    kfe_i_snprintf(out, size, "%s %lld", word ? word : "feature", number);
+}
+
+/* What the features of models without a word are called in tables: as the method, with _ for -, or values of decision functions. */
+static void put_method(const kfe_model *model, kfe_i_text *text)
+{
+    const char *method = model->method ? model->method : "none";
+
+    if (kfe_i_same_name(method, "none"))
+        method = "decision";
+    for (const char *c = method; *c; c++)
+        kfe_i_text_printf(text, "%c", *c == '-' ? '_' : *c);
+}
+
+/* Features of a model that passes its columns on; NULL: they have no names. */
+static const char *passed_on(const kfe_model *model, int64_t feature)
+{
+    return model->projector == KFE_PROJECT_IDENTITY && model->view_count == 1
+               ? kfe_model_prepared_name(model, 0, feature)
+               : NULL;
+}
+
+kfe_status kfe_model_feature_name(kfe_context *ctx, const kfe_model *model, int64_t feature, char **out)
+{
+    kfe_i_text text;
+    long long number;
+    const char *word;
+
+    *out = NULL;
+    if (feature < 0 || feature >= model->dim)
+        return kfe_i_fail(ctx, KFE_EINVAL, "the model has %lld features, so that none has the index %lld",
+                          (long long)model->dim, (long long)feature);
+    kfe_i_text_init(&text, ctx);
+    word = word_and_number(model, feature, &number);
+    if (passed_on(model, feature)) {
+        kfe_i_text_puts(&text, passed_on(model, feature));
+        return kfe_i_text_take(&text, out);
+    }
+    if (word)
+        kfe_i_text_puts(&text, word);
+    else if (model->projector == KFE_PROJECT_IDENTITY)
+        kfe_i_text_puts(&text, "x");
+    else
+        put_method(model, &text);
+    kfe_i_text_printf(&text, "%lld", number);
+    return kfe_i_text_take(&text, out);
 }

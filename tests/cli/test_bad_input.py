@@ -351,7 +351,7 @@ def test_constant_and_duplicate_data(kfe):
     # equal points have the kernel value 1, so both centroids are the same vector of norm 1
     done = kfe.ok(*FIT, "--scale", "standard", "constant.csv", "-o", "m.kfe")
     assert "1 of 2 centroids are linearly dependent" in done.err
-    assert kfe.ok("transform", "m.kfe", "constant.csv").out.split() == ["z1", "1", "1", "1", "1"]
+    assert kfe.ok("transform", "m.kfe", "constant.csv").out.split() == ["koc1", "1", "1", "1", "1"]
     kfe.refused("fit", "-q", "-m", "kpca", "constant.csv", "-k", "rbf:gamma=1", "-o", "n.kfe", says="do not vary")
     kfe.refused("fit", "-q", "-m", "kfd", "constant.csv", "-k", "rbf:gamma=1", "-o", "n.kfe", says="all examples are the same")
 

@@ -252,3 +252,16 @@ def test_models_by_solvers_that_are_gone_load(kfe):
     assert kfe.ok("predict", "-q", model, "three.csv", "--label", "none").out.split()[1:] == list("abcabc")
     kfe.refused("fit", "-m", "pca", "--learner", "svm", "--svm-solver", "libsvm", "three.csv", "-o", "m.kfe",
                 says="svm-solver no longer takes libsvm; leave it out: smo finds the same solution")
+
+
+def test_names_of_features(kfe):
+    """One name for a feature in every host: what the field says, or else the method; columns that are passed on keep theirs."""
+    rows = [[i % 3 - i / 9, i * i % 7, (i * 5) % 4 + i / 8] for i in range(24)]
+    kfe.write("t.csv", "a,b,c,y\n" + "".join(f"{a},{b},{c},{'uv'[i % 2]}\n" for i, (a, b, c) in enumerate(rows)))
+    for wanted, flags in {
+        "LV1,LV2": ("-m", "pls", "--dim", "2"), "PC1,PC2,PC3": ("-m", "kpca", "--dim", "3"), "LD1": ("-m", "kfd"),
+        "predictive1,orthogonal1,orthogonal2": ("-m", "opls", "--orthogonal", "2"), "hsic1": ("-m", "hsic", "--dim", "1"),
+        "sma1,sma2": ("-m", "sma", "--dim", "2"), "a,b,c": ("-m", "none", "--learner", "knn"),
+    }.items():
+        kfe.ok("fit", "-q", *flags, "t.csv", "--label", "y", "-o", "m.kfe")
+        assert kfe.ok("transform", "-q", "m.kfe", "t.csv").out.splitlines()[0] == wanted, flags

@@ -76,6 +76,11 @@ static void describe(kfe_context *ctx, const kfe_model *model)
         if (kfe_model_describe(ctx, model, (kfe_style)style, &text) == KFE_OK)
             kfe_string_free(ctx, text);
     }
+    for (int64_t j = 0; j < kfe_model_dim(model) && j < MOST_COLS; j++) {
+        char *name = NULL;
+        if (kfe_model_feature_name(ctx, model, j, &name) == KFE_OK)
+            kfe_string_free(ctx, name);
+    }
 }
 
 static volatile double sink;

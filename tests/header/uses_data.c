@@ -14,7 +14,6 @@ kfe_status use_files(kfe_context *ctx, void *user)
     TRY(CALL(kfe_matrix_write)(ctx, &(kfe_matrix){ROWS, COLS, COLS, values, NULL}, npy_path));
     TRY(CALL(kfe_data_read)(ctx, csv_path, "label=last", &read));
     TRY(CALL(kfe_data_read_views)(ctx, 2, paths, NULL, NULL, &views));
-    TRY(CALL(kfe_features_write)(ctx, &(kfe_matrix){ROWS, COLS, COLS, values, NULL}, read, npy_path));
     TRY(CALL(kfe_data_write)(ctx, read, out_path));
     TRY(CALL(kfe_output_check)(ctx, out_path));
     TRY(CALL(kfe_output_write)(ctx, out_path, "text", 4));

@@ -109,17 +109,30 @@ cleanup:
 }
 
 /* Streams and outputs take the context that they were made with. */
-static void refuse_other_context(kfe_data_stream *stream, kfe_output *output, const kfe_matrix *features,
-                                 const kfe_data *rows)
+static void refuse_other_context(kfe_data_stream *stream, kfe_output *output, const kfe_model *model,
+                                 const kfe_matrix *features, const kfe_data *rows)
 {
     kfe_context *other = NULL;
     kfe_data *part = NULL;
 
     assert_int_equal(kfe_context_new(&other), KFE_OK);
     assert_int_equal(kfe_data_stream_next(other, stream, &part), KFE_EINVAL);
-    assert_int_equal(kfe_output_features(other, output, features, rows), KFE_EINVAL);
+    assert_int_equal(kfe_output_features(other, output, model, features, rows), KFE_EINVAL);
     assert_int_equal(kfe_output_commit(other, output), KFE_EINVAL);
     kfe_context_free(other);
+}
+
+static kfe_status use_feature_name(kfe_context *ctx, const kfe_model *model)
+{
+    kfe_status status = KFE_OK;
+    char *name = NULL;
+
+    TRY(CALL(kfe_model_feature_name)(ctx, model, 0, &name));
+    assert_string_equal(name, "koc1");
+    assert_int_equal(kfe_model_feature_name(ctx, model, -1, &(char *){NULL}), KFE_EINVAL);
+cleanup:
+    kfe_string_free(ctx, name);
+    return status;
 }
 
 /* Rows that are read, answered and written in parts. */
@@ -138,9 +151,14 @@ static kfe_status use_parts(kfe_context *ctx, const kfe_model *model)
     TRY(CALL(kfe_output_open)(ctx, predictions_path, &outputs[0]));
     assert_true(CALL(kfe_output_takes_parts)(outputs[0]));
     TRY(kfe_transform(ctx, model, part, &features));
-    TRY(CALL(kfe_output_features)(ctx, outputs[0], &features, part));
-    TRY(kfe_output_features(ctx, outputs[0], &features, part));
-    refuse_other_context(stream, outputs[0], &features, part);
+    TRY(CALL(kfe_output_features)(ctx, outputs[0], model, &features, part));
+    TRY(CALL(kfe_features_write)(ctx, model, &features, part, out_path));
+    features.cols--;
+    assert_int_equal(kfe_output_features(ctx, outputs[0], model, &features, part), KFE_EINVAL);
+    features.cols++;
+    TRY(use_feature_name(ctx, model));
+    TRY(kfe_output_features(ctx, outputs[0], model, &features, part));
+    refuse_other_context(stream, outputs[0], model, &features, part);
     TRY(CALL(kfe_output_commit)(ctx, outputs[0]));
     TRY(kfe_output_open(ctx, out_path, &outputs[1]));
     TRY(kfe_predict(ctx, model, part, &predictions, NULL));

@@ -8,7 +8,7 @@ new_kfe <- function(handle, call, problem, settings) {
   target <- problem$target
   structure(class = "kfe", list(
     call = call, method = facts$method, kernels = facts$kernels, learner = facts$learner, plain = facts$plain,
-    dim = as.integer(facts$dim),
+    dim = as.integer(facts$dim), features = facts$features,
     task = c("none", "classify", "regress")[facts$task + 1L], predicts = facts$outputs > 0,
     calibration = facts$calibration, classes = facts$classes, levels = class_levels(target, facts$classes), ordered = isTRUE(target$ordered),
     targets = target$names, rows = problem$rows, dropped = problem$dropped, support = as.integer(facts$support_size),
@@ -162,9 +162,7 @@ coef.kfe <- function(object, type = c("auto", "linear", "dual"), ...) {
              "unsupported")
   result <- facts$coefficients
   names <- if (linear) unlist(lapply(facts$views, function(view) view$names)) else training_rows(object, facts$support)
-  dimnames(result) <- list(if (length(names) == nrow(result)) as.character(names), feature_names(object))
+  dimnames(result) <- list(if (length(names) == nrow(result)) as.character(names), object$features)
   attr(result, "offset") <- facts$offset
   result
 }
-
-feature_names <- function(object) paste0(gsub("-", "_", object$method), seq_len(object$dim))

@@ -38,7 +38,7 @@ kfe_transform <- function(object, newdata) {
   handle <- handle_of(object)
   data <- describe_new(object, newdata)
   features <- if (data$views[[1]]$rows == 0) matrix(0, 0, object$dim) else native("transform", run_settings(object), handle, data)
-  dimnames(features) <- list(if (nrow(features) > 0) row_labels(newdata), feature_names(object))
+  dimnames(features) <- list(if (nrow(features) > 0) row_labels(newdata), object$features)
   features
 }
 

@@ -154,11 +154,27 @@ static kfe_status kernels_of(rkfe_session *s, const kfe_model *model, SEXP kerne
     return status;
 }
 
-static SEXP facts_of(const kfe_model *model, SEXP kernels)
+static kfe_status features_of(rkfe_session *s, const kfe_model *model, SEXP features)
+{
+    kfe_status status = KFE_OK;
+
+    for (R_xlen_t k = 0; k < Rf_xlength(features) && !status; k++) {
+        status = kfe_model_feature_name(s->ctx, model, (int64_t)k, &s->text);
+        if (status)
+            break;
+        SET_STRING_ELT(features, k, Rf_mkCharCE(s->text, CE_UTF8));
+        kfe_string_free(s->ctx, s->text);
+        s->text = NULL;
+    }
+    return status;
+}
+
+static SEXP facts_of(const kfe_model *model, SEXP kernels, SEXP features)
 {
     static const char *const names[] = {
-        "method",  "learner", "calibration", "outputs",      "task",   "dim",     "support_size", "kernels",
-        "classes", "views",   "records",     "coefficients", "offset", "support", "plain",        ""};
+        "method",       "learner", "calibration", "outputs",  "task",    "dim",
+        "support_size", "kernels", "classes",     "views",    "records", "coefficients",
+        "offset",       "support", "plain",       "features", ""};
     SEXP list = PROTECT(Rf_mkNamed(VECSXP, (const char **)names));
     int64_t classes = kfe_model_classes(model);
     int64_t dim = kfe_model_dim(model);
@@ -180,6 +196,7 @@ static SEXP facts_of(const kfe_model *model, SEXP kernels)
     SET_VECTOR_ELT(list, 13, support_of(model));
     SET_VECTOR_ELT(list, 14,
                    kfe_model_plain_learner(model) ? rkfe_utf8(kfe_model_plain_learner(model)) : R_NilValue);
+    SET_VECTOR_ELT(list, 15, features);
     UNPROTECT(1);
     return list;
 }
@@ -190,12 +207,15 @@ SEXP rkfe_inspect(SEXP settings, SEXP handle)
     rkfe_session *s = rkfe_session_of(holder);
     const kfe_model *model = rkfe_model_of(handle);
     SEXP kernels = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)kfe_model_kernels(model)));
+    SEXP features = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)kfe_model_dim(model)));
     kfe_status status = s->status;
     SEXP facts;
 
     if (!status)
         status = kernels_of(s, model, kernels);
-    facts = status ? R_NilValue : facts_of(model, kernels);
-    UNPROTECT(1);
+    if (!status)
+        status = features_of(s, model, features);
+    facts = status ? R_NilValue : facts_of(model, kernels, features);
+    UNPROTECT(2);
     return rkfe_close(holder, status, facts);
 }

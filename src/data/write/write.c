@@ -241,6 +241,18 @@ cleanup:
 
 /* ---- data sets and matrices ---- */
 
+void kfe_i_written_set_matrix(kfe_i_written *what, const kfe_matrix *matrix)
+{
+    what->table = (kfe_i_table){.kind = KFE_TABLE_DENSE, .rows = matrix->rows, .cols = matrix->cols};
+    what->table.stride = matrix->stride;
+    what->table.values = matrix->values;
+}
+
+int kfe_i_output_begins_with_labels(const kfe_output *output)
+{
+    return output->format->begins_with_labels;
+}
+
 void kfe_i_written_set_ids(kfe_i_written *what, const kfe_data *data)
 {
     if (!data || data->ids.rows == 0)
@@ -265,53 +277,10 @@ kfe_status kfe_data_write(kfe_context *ctx, const kfe_data *data, const char *pa
     return kfe_i_write(&what);
 }
 
-static kfe_i_written begin_matrix(kfe_context *ctx, const kfe_matrix *matrix, const char *path)
+kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const char *path)
 {
     kfe_i_written what = {.ctx = ctx, .path = path, .name_prefix = "z"};
 
-    what.table.kind = KFE_TABLE_DENSE;
-    what.table.rows = matrix->rows;
-    what.table.cols = matrix->cols;
-    what.table.stride = matrix->stride;
-    what.table.values = matrix->values;
-    return what;
-}
-
-kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const char *path)
-{
-    kfe_i_written what = begin_matrix(ctx, matrix, path);
-
+    kfe_i_written_set_matrix(&what, matrix);
     return kfe_i_write(&what);
-}
-
-kfe_status kfe_output_features(kfe_context *ctx, kfe_output *output, const kfe_matrix *features,
-                               const kfe_data *data)
-{
-    kfe_i_written what = begin_matrix(ctx, features, output->path);
-    kfe_status status = kfe_i_output_check(ctx, output);
-
-    if (status != KFE_OK)
-        return status;
-    if (features->rows != kfe_data_rows(data))
-        return kfe_i_fail(ctx, KFE_EINVAL, "features of %lld rows do not fit data of %lld rows",
-                          (long long)features->rows, (long long)kfe_data_rows(data));
-    kfe_i_written_set_ids(&what, data);
-    if (output->format->begins_with_labels && data->target.task != KFE_TASK_NONE)
-        what.target = &data->target;
-    what.mark_whole = data->target.task == KFE_TASK_REAL; /* whatever the values of the other rows */
-    return kfe_i_output_put(output, &what);
-}
-
-kfe_status kfe_features_write(kfe_context *ctx, const kfe_matrix *features, const kfe_data *data,
-                              const char *path)
-{
-    kfe_status status = KFE_OK;
-    kfe_output *output = NULL;
-
-    KFE_TRY(kfe_output_open(ctx, path, &output));
-    KFE_TRY(kfe_output_features(ctx, output, features, data));
-    KFE_TRY(kfe_output_commit(ctx, output));
-cleanup:
-    kfe_output_free(output);
-    return status;
 }

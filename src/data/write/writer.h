@@ -35,6 +35,11 @@ kfe_status kfe_i_output_put(kfe_output *output, kfe_i_written *what);
 /* Fails if the output was made with another context. */
 kfe_status kfe_i_output_check(kfe_context *ctx, const kfe_output *output);
 
+/* Whether rows of this format begin with the label, as in LIBSVM files. */
+int kfe_i_output_begins_with_labels(const kfe_output *output);
+
+/* Has the numbers of a matrix written, which the table borrows. */
+void kfe_i_written_set_matrix(kfe_i_written *what, const kfe_matrix *matrix);
 /* Has the names of the rows of `data` (NULL: none) written, if it has some. */
 void kfe_i_written_set_ids(kfe_i_written *what, const kfe_data *data);
 

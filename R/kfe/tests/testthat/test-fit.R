@@ -239,3 +239,11 @@ test_that("directions of splsda have numbers of columns of their own", {
   auto <- kfe(Species ~ ., iris, method = "splsda", dim = 2, keep = "auto")
   expect_identical(dim(predict(auto, iris, type = "prob")), c(150L, 3L))
 })
+
+test_that("features have the names that the field gives them", {
+  expect_identical(colnames(kfe_transform(kfe(iris[1:4], method = "kpca", dim = 2), iris[1:4])), c("PC1", "PC2"))
+  expect_identical(colnames(coef(kfe(mpg ~ ., mtcars, method = "pls", dim = 2))), c("LV1", "LV2"))
+  found <- colnames(kfe_transform(kfe(mpg ~ ., mtcars, method = "opls", orthogonal = 1), mtcars))
+  expect_identical(found, c("predictive1", "orthogonal1"))
+  expect_identical(colnames(kfe_transform(kfe(Species ~ ., iris, method = "hsic", dim = 2), iris)), c("hsic1", "hsic2"))
+})
