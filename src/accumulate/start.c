@@ -24,13 +24,13 @@ int kfe_i_accumulator_has_kernel(const kfe_spec *spec)
 
 static int needs_landmarks(const kfe_i_method *method)
 {
-    return (method->flags & KFE_HAS_KERNELS) != 0 && !method->points;
+    return (method->flags & KFE_HAS_KERNELS) != 0 && !kfe_i_method_makes_points(method);
 }
 
 /* Whether landmarks are given where they are needed, and only there. */
 static int has_right_landmarks(const kfe_spec *spec)
 {
-    if (spec->method->points)
+    if (kfe_i_method_makes_points(spec->method))
         return spec->fit.landmarks == 0;
     return !kfe_i_accumulator_has_kernel(spec) || spec->fit.landmarks > 0;
 }
@@ -116,12 +116,12 @@ kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec, int k
 
     if (!kfe_i_method_use(spec->method, spec->settings, KFE_OFFER_SUMS, &why))
         return why ? refuse_settings(ctx, why) : refuse_method(ctx, spec);
-    if (spec->method->points && !has_right_landmarks(spec))
+    if (kfe_i_method_makes_points(spec->method) && !has_right_landmarks(spec))
         KFE_FAIL(
             ctx, KFE_EUNSUPPORTED,
             "%s evaluates the kernel with the means of classes and needs no landmarks; leave out {landmarks}",
             spec->method->name);
-    if (spec->method->points && kfe_i_spec_scale(spec) == KFE_SCALE_L2_ROWS)
+    if (kfe_i_method_makes_points(spec->method) && kfe_i_spec_scale(spec) == KFE_SCALE_L2_ROWS)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "method %s cannot be fitted from sums over rows with {scale=l2-rows}; use another {scale}",
                  spec->method->name);
@@ -163,7 +163,7 @@ int kfe_spec_accumulates(const kfe_spec *spec)
 
     return kfe_i_method_use(spec->method, spec->settings, KFE_OFFER_SUMS, NULL) && !has_function(spec) &&
            has_right_landmarks(spec) &&
-           !(spec->method->points && kfe_i_spec_scale(spec) == KFE_SCALE_L2_ROWS) &&
+           !(kfe_i_method_makes_points(spec->method) && kfe_i_spec_scale(spec) == KFE_SCALE_L2_ROWS) &&
            (!learner || (learner->fit_sums && !kfe_i_spec_learns_from_kernel(spec))) &&
            kfe_i_spec_calibration(spec) == KFE_CALIBRATION_NONE &&
            spec->fit.conformal == KFE_CONFORMAL_NONE && !spec->fit.target_scale &&
@@ -185,7 +185,7 @@ static kfe_status spec_of_map(const kfe_accumulator *a, kfe_spec **out)
     KFE_TRY(kfe_spec_parse(ctx, "none", NULL, NULL, &map));
     map->fit = spec->fit;
     if (kfe_i_accumulator_has_kernel(spec)) {
-        if (spec->method->points || a->keeps_rows)
+        if (kfe_i_method_makes_points(spec->method) || a->keeps_rows)
             map->fit.landmarks = 1; /* they are replaced */
         KFE_TRY(kfe_i_kernel_list_copy(ctx, &spec->kernels, &map->kernels));
         if (map->kernels.count == 0)
@@ -228,20 +228,23 @@ static kfe_status make_points(kfe_accumulator *a, const kfe_data *rows)
     kfe_context *ctx = a->ctx;
     int views = a->map->view_count;
     kfe_i_table *scaled = NULL;
-    kfe_i_point_basis found = {0};
+    kfe_i_solution found = {0};
 
     KFE_ALLOC_ZERO(ctx, scaled, views);
     KFE_TRY(kfe_i_model_scale(ctx, a->map, rows, scaled));
-    const kfe_i_fit_source source = {
-        .target = &rows->target, .views = scaled, .view_count = views, .kernels = &a->map->kernels};
-    KFE_TRY(a->spec->method->points(ctx, &source, &found));
-    kfe_i_accumulator_replace_support(a->map, found.points, found.count, found.basis, found.rank);
-    found.basis = NULL;
+    const kfe_i_fit_source source = {.target = &rows->target,
+                                     .views = scaled,
+                                     .view_count = views,
+                                     .kernels = &a->map->kernels,
+                                     .points_only = 1};
+    KFE_TRY(a->spec->method->fit(ctx, &source, a->spec->settings, &found));
+    kfe_i_accumulator_replace_support(a->map, found.points, found.rows, found.coefficients, found.dim);
+    found.coefficients = NULL;
 cleanup:
     for (int v = 0; scaled && v < views; v++)
         kfe_i_table_free(&scaled[v]);
     kfe_i_free(ctx, scaled);
-    kfe_i_point_basis_free(&found);
+    kfe_i_solution_free(&found);
     return status;
 }
 
@@ -370,7 +373,7 @@ kfe_status kfe_i_accumulator_start(kfe_accumulator *a, const kfe_data *rows)
     if (!kernel) /* only names and numbers of columns are taken from the rows */
         KFE_TRY(kfe_i_pick_rows(a->ctx, rows, &first, 1, &one));
     KFE_TRY(kfe_i_fit_model(a->ctx, spec, one ? one : rows, &a->map));
-    if (a->spec->method->points)
+    if (kfe_i_method_makes_points(a->spec->method))
         KFE_TRY(make_points(a, a->centres ? a->centres : rows));
     KFE_TRY(begin_sums(a, rows->target.task, rows->target.cols));
     if (kernel && !a->keeps_rows && a->spec->method->flags & KFE_HAS_SUPERVISION)

@@ -49,7 +49,7 @@ static int64_t sample_size(kfe_context *ctx, const kfe_spec *spec, int64_t cols)
     return wanted < spec->fit.landmarks ? spec->fit.landmarks : wanted;
 }
 
-/* The means of classes over all rows, as rows: what methods with synthetic points (kfe_i_method.points) start from. */
+/* The means of classes over all rows, as rows: what synthetic points are made from. */
 static kfe_status means_as_rows(const kfe_accumulator *means, kfe_data **out)
 {
     kfe_status status = KFE_OK;
@@ -66,7 +66,7 @@ static kfe_status begin_means(const kfe_accumulator *sums, kfe_accumulator **out
     kfe_status status = KFE_OK;
     kfe_spec *spec = NULL;
 
-    if (!sums->spec->method->points)
+    if (!kfe_i_method_makes_points(sums->spec->method))
         return KFE_OK;
     KFE_TRY(kfe_spec_parse(sums->ctx, "oc", "scale=none", NULL, &spec));
     KFE_TRY(kfe_accumulator_new(sums->ctx, spec, out));

@@ -67,17 +67,6 @@ kfe_i_use kfe_i_use_rows(const void *settings, kfe_i_offer offer, const char **w
     return KFE_USE_NOT;
 }
 
-void kfe_i_point_basis_free(kfe_i_point_basis *basis)
-{
-    for (int v = 0; basis->points && v < basis->views; v++)
-        kfe_i_table_free(&basis->points[v]);
-    if (basis->ctx) {
-        kfe_i_free(basis->ctx, basis->points);
-        kfe_i_free(basis->ctx, basis->basis);
-    }
-    memset(basis, 0, sizeof *basis);
-}
-
 static const char *method_name_at(const void *list, int index)
 {
     const kfe_i_method *method = kfe_i_method_at(index);

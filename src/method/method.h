@@ -74,24 +74,14 @@ typedef enum kfe_i_offer {
     KFE_OFFER_GRAM,     /* the operator of the sum of all kernels */
     KFE_OFFER_SUMS,     /* sums over rows */
     KFE_OFFER_SPECTRUM, /* such sums with a spectrum in place of the scatter */
-    KFE_OFFER_PART      /* a part of the rows */
+    KFE_OFFER_PART,     /* a part of the rows */
+    KFE_OFFER_POINTS /* sums over columns of synthetic points, which the method makes first (kfe_i_fit_source.points_only) */
 } kfe_i_offer;
 typedef enum kfe_i_use {
     KFE_USE_NOT,
     KFE_USE_POSSIBLE,
     KFE_USE_PREFERRED /* sums: where they are known, or have landmarks, the fit is faster than on the operator, and gives the same */
 } kfe_i_use;
-
-/* Synthetic points that a kernel is evaluated with, and orthonormal combinations of their images. */
-typedef struct kfe_i_point_basis {
-    kfe_context *ctx;
-    kfe_i_table *points; /* one per view */
-    int views;
-    int64_t count, rank;
-    double *basis; /* count × rank */
-} kfe_i_point_basis;
-/* Also after a failure. */
-void kfe_i_point_basis_free(kfe_i_point_basis *basis);
 
 typedef struct kfe_i_method {
     KFE_I_ENTRY(reference);
@@ -104,20 +94,23 @@ typedef struct kfe_i_method {
     /* What a fit with these settings (NULL: the defaults) does with an offer; read it by kfe_i_method_use. *why, unless `why` is NULL,
      * becomes the sentence that tells users which setting stands in the way. NULL: the method uses a Gram operator, and nothing else. */
     kfe_i_use (*uses)(const void *settings, kfe_i_offer offer, const char **why);
-    /* The points on which sums are taken in place of landmarks, from rows, or from the class means of all rows as rows. NULL: landmarks. */
-    kfe_status (*points)(kfe_context *ctx, const kfe_i_fit_source *rows, kfe_i_point_basis *out);
     kfe_status (*fit)(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out);
 } kfe_i_method;
 
 kfe_i_use kfe_i_method_use(const kfe_i_method *method, const void *settings, kfe_i_offer offer,
                            const char **why);
+/* Whether sums are taken of the method's synthetic points, in place of landmarks. */
+static inline int kfe_i_method_makes_points(const kfe_i_method *method)
+{
+    return kfe_i_method_use(method, NULL, KFE_OFFER_POINTS, NULL) != KFE_USE_NOT;
+}
 /* Whether a fit from sums with landmarks is that of a fit on rows with the same landmarks. Not where the method chooses examples itself: from
  * sums it chooses landmarks. */
 static inline int kfe_i_method_sums_are_rows(const kfe_i_method *method, const void *settings)
 {
     return kfe_i_method_use(method, settings, KFE_OFFER_SUMS, NULL) != KFE_USE_NOT && !method->columns &&
-           !method->points;
+           !kfe_i_method_makes_points(method);
 }
 /* Whether the method compares views, and so needs two of them, or one and a target: it works on each view by itself, and a target of
  * real values or classes helps but is not needed. */

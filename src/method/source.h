@@ -71,6 +71,8 @@ typedef struct kfe_i_fit_source {
     /* A part of the rows, with the target of this process's rows; its classes are those of all processes. The solution is dual, on some of
      * all rows. */
     const kfe_i_row_part *part;
+    /* The solution wanted is the synthetic points and orthonormal combinations of their images; the rows may be the means of classes. */
+    int points_only;
 } kfe_i_fit_source;
 
 kfe_status kfe_i_ask_gram(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_gram **out);

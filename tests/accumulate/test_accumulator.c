@@ -61,7 +61,7 @@ typedef struct job {
 static kfe_spec *make_spec(kfe_context *ctx, const job *j)
 {
     kfe_spec *spec = NULL;
-    int kernel = (j->method->flags & KFE_HAS_KERNELS) != 0 && !j->method->points;
+    int kernel = (j->method->flags & KFE_HAS_KERNELS) != 0 && !kfe_i_method_makes_points(j->method);
 
     assert_ok(ctx, kfe_spec_parse(ctx, j->method->name, NULL, kernel ? "rbf:gamma=0.1" : NULL, &spec));
     if (kernel)

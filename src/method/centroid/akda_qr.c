@@ -40,79 +40,64 @@ cleanup:
     return status;
 }
 
-/* Orthonormal combinations of the images of the points. */
-static kfe_status find_basis(kfe_context *ctx, const kfe_i_kernel_list *kernels, kfe_i_point_basis *out)
+/* The means of the classes in input space, and orthonormal combinations of their images. */
+static kfe_status make_points(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_groups *groups,
+                              kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    int64_t c = out->count;
+    int64_t c = groups->count;
     kfe_i_centroids images = {.memory = {.ctx = ctx}, .count = c};
     double *identity;
 
+    out->ctx = ctx;
+    KFE_ALLOC_ZERO(ctx, out->points, source->view_count);
+    out->point_views = source->view_count;
+    for (int v = 0; v < source->view_count; v++)
+        KFE_TRY(mean_rows(ctx, &source->views[v], groups, &out->points[v]));
     KFE_TAKE_ZERO(&images.memory, identity, c * c);
     KFE_TAKE(&images.memory, images.inner, c * c);
     kfe_i_add_to_diagonal(c, 1, identity);
-    KFE_TRY(kfe_i_expand(ctx, kernels, out->points, out->points, identity, c, images.inner));
+    KFE_TRY(kfe_i_expand(ctx, source->kernels, out->points, out->points, identity, c, images.inner));
     KFE_TRY(kfe_i_centroids_orthonormalise(&images, "akda-qr", KFE_RANK_TOLERANCE));
-    out->rank = images.rank;
-    KFE_ALLOC(ctx, out->basis, c * out->rank);
-    memcpy(out->basis, images.basis, (size_t)(c * out->rank) * sizeof *out->basis);
+    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_POINTS, c, images.rank, out));
+    memcpy(out->coefficients, images.basis, (size_t)(c * images.rank) * sizeof *out->coefficients);
 cleanup:
     kfe_i_centroids_free(&images);
     return status;
 }
 
-/* The means of the classes in input space. */
-static kfe_status make_points(kfe_context *ctx, const kfe_i_fit_source *source, kfe_i_point_basis *out)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_groups groups = {0};
-
-    *out = (kfe_i_point_basis){.ctx = ctx, .views = source->view_count};
-    KFE_TRY(kfe_i_groups_from_classes(ctx, source->target, &groups));
-    out->count = groups.count;
-    KFE_ALLOC_ZERO(ctx, out->points, source->view_count);
-    for (int v = 0; v < source->view_count; v++)
-        KFE_TRY(mean_rows(ctx, &source->views[v], &groups, &out->points[v]));
-    KFE_TRY(find_basis(ctx, source->kernels, out));
-cleanup:
-    kfe_i_groups_free(&groups);
-    return status;
-}
-
-static kfe_status fit_rows(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
-                           kfe_i_solution *out)
+static kfe_status fit_rows(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_groups *groups,
+                           const void *settings, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
     kfe_i_arena memory = {.ctx = ctx};
-    kfe_i_groups groups = {0};
-    kfe_i_point_basis found = {0};
+    kfe_i_solution found = {0};
     double *z, *between, *within;
 
-    KFE_TRY(kfe_i_groups_from_classes(ctx, source->target, &groups));
-    KFE_TRY(make_points(ctx, source, &found));
-    int64_t q = found.rank;
-    KFE_TAKE(&memory, z, groups.rows * q);
+    KFE_TRY(make_points(ctx, source, groups, &found));
+    int64_t q = found.dim;
+    KFE_TAKE(&memory, z, groups->rows * q);
     KFE_TAKE(&memory, between, q * q);
     KFE_TAKE(&memory, within, q * q);
-    KFE_TRY(kfe_i_expand(ctx, source->kernels, source->views, found.points, found.basis, q, z));
-    for (int64_t i = 0; i < groups.rows * q; i++)
-        z[i] *= kfe_i_group_root(&groups, i / q);
-    KFE_TRY(kfe_i_scatters(ctx, &groups, z, q, between, within));
+    KFE_TRY(kfe_i_expand(ctx, source->kernels, source->views, found.points, found.coefficients, q, z));
+    for (int64_t i = 0; i < groups->rows * q; i++)
+        z[i] *= kfe_i_group_root(groups, i / q);
+    KFE_TRY(kfe_i_scatters(ctx, groups, z, q, between, within));
     const kfe_i_discriminant_space space = {.method = "akda-qr",
-                                            .classes = groups.count,
+                                            .classes = groups->count,
                                             .q = q,
                                             .between = between,
                                             .within = within,
                                             .kind = KFE_SOLUTION_POINTS,
-                                            .rows = found.count,
-                                            .basis = found.basis};
+                                            .rows = found.rows,
+                                            .basis = found.coefficients};
     KFE_TRY(kfe_i_discriminants(ctx, &space, settings, out));
     out->points = found.points;
-    out->point_views = found.views;
+    out->point_views = found.point_views;
+    found.point_views = 0;
     found.points = NULL;
 cleanup:
-    kfe_i_groups_free(&groups);
-    kfe_i_point_basis_free(&found);
+    kfe_i_solution_free(&found);
     kfe_i_arena_free(&memory);
     return status;
 }
@@ -148,7 +133,22 @@ cleanup:
 static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
-    return source->sums ? fit_sums(ctx, source, settings, out) : fit_rows(ctx, source, settings, out);
+    kfe_status status = KFE_OK;
+    kfe_i_groups groups = {0};
+
+    if (source->sums)
+        return fit_sums(ctx, source, settings, out);
+    KFE_TRY(kfe_i_groups_from_classes(ctx, source->target, &groups));
+    status = source->points_only ? make_points(ctx, source, &groups, out)
+                                 : fit_rows(ctx, source, &groups, settings, out);
+cleanup:
+    kfe_i_groups_free(&groups);
+    return status;
+}
+
+static kfe_i_use uses(const void *settings, kfe_i_offer offer, const char **why)
+{
+    return offer == KFE_OFFER_POINTS ? KFE_USE_POSSIBLE : kfe_i_use_sums(settings, offer, why);
 }
 
 const kfe_i_method kfe_i_method_akda_qr = {
@@ -160,7 +160,6 @@ const kfe_i_method kfe_i_method_akda_qr = {
     .instead = "kda-qr",
     .feature = "LD",
     .params = KFE_PARAM_TABLE(rows, kfe_i_discriminant_settings),
-    .uses = kfe_i_use_sums,
-    .points = make_points,
+    .uses = uses,
     .fit = fit,
 };

@@ -33,7 +33,7 @@ kfe_i_use kfe_i_pursuit_uses(const void *settings, kfe_i_offer offer, const char
 
     if (offer == KFE_OFFER_GRAM)
         return KFE_USE_PREFERRED;
-    if (offer == KFE_OFFER_SPECTRUM)
+    if (offer == KFE_OFFER_SPECTRUM || offer == KFE_OFFER_POINTS)
         return KFE_USE_NOT;
     if (s && s->center)
         *why =
