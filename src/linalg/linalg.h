@@ -61,6 +61,9 @@ kfe_status kfe_i_orthonormal_columns(kfe_context *ctx, int64_t rows, int64_t n, 
 /* out (rows × k) = X·w for w (cols × k), and out (cols × k) = Xᵀ·v for v (rows × k). */
 kfe_status kfe_i_table_times(kfe_context *ctx, const kfe_i_table *table, const double *w, int64_t k,
                              double *out);
+/* The same for `count` tables of equal rows side by side; w has the rows of one table below those of another. */
+void kfe_i_tables_times(kfe_context *ctx, const kfe_i_table *tables, int count, const double *w, int64_t k,
+                        double *out);
 kfe_status kfe_i_table_transpose_times(kfe_context *ctx, const kfe_i_table *table, const double *v, int64_t k,
                                        double *out);
 

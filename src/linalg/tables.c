@@ -8,9 +8,8 @@
 #include "core/memory.h"
 #include "linalg/linalg.h"
 
-static void sparse_row_times(const kfe_i_table *table, int64_t i, const double *w, int64_t k, double *out)
+static void add_sparse_row_times(const kfe_i_table *table, int64_t i, const double *w, int64_t k, double *out)
 {
-    memset(out, 0, (size_t)k * sizeof *out);
     for (int64_t p = table->row_start[i]; p < table->row_start[i + 1]; p++) {
         const double *row = w + table->columns[p] * k;
         for (int64_t j = 0; j < k; j++)
@@ -18,20 +17,36 @@ static void sparse_row_times(const kfe_i_table *table, int64_t i, const double *
     }
 }
 
-kfe_status kfe_i_table_times(kfe_context *ctx, const kfe_i_table *table, const double *w, int64_t k,
-                             double *out)
+/* out = keep·out + X·w, keep 0 or 1. */
+static void times(kfe_context *ctx, const kfe_i_table *table, const double *w, int64_t k, int keep,
+                  double *out)
 {
     assert(table->kind != KFE_TABLE_TEXT && k >= 0);
     if (table->kind == KFE_TABLE_DENSE) {
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)table->rows, (blasint)k,
-                    (blasint)table->cols, 1, table->values, (blasint)table->stride, w, (blasint)k, 0, out,
+                    (blasint)table->cols, 1, table->values, (blasint)table->stride, w, (blasint)k, keep, out,
                     (blasint)k);
-        return KFE_OK;
+        return;
     }
+    if (!keep)
+        memset(out, 0, (size_t)(table->rows * k) * sizeof *out);
 #pragma omp parallel for num_threads(kfe_context_threads(ctx)) schedule(static)
     for (int64_t i = 0; i < table->rows; i++)
-        sparse_row_times(table, i, w, k, out + i * k);
+        add_sparse_row_times(table, i, w, k, out + i * k);
+}
+
+kfe_status kfe_i_table_times(kfe_context *ctx, const kfe_i_table *table, const double *w, int64_t k,
+                             double *out)
+{
+    times(ctx, table, w, k, 0, out);
     return KFE_OK;
+}
+
+void kfe_i_tables_times(kfe_context *ctx, const kfe_i_table *tables, int count, const double *w, int64_t k,
+                        double *out)
+{
+    for (int v = 0; v < count; w += tables[v++].cols * k)
+        times(ctx, &tables[v], w, k, v > 0, out);
 }
 
 /* Serial for sparse tables: threads would write to the same rows. */

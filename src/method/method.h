@@ -19,7 +19,7 @@
 
 typedef enum kfe_i_solution_kind {
     KFE_SOLUTION_DUAL,     /* coefficients on the training examples, n × dim */
-    KFE_SOLUTION_PRIMAL,   /* coefficients on the columns of the one view, d × dim */
+    KFE_SOLUTION_PRIMAL,   /* coefficients on the columns of the views, one view below the other, d × dim */
     KFE_SOLUTION_POINTS,   /* coefficients on synthetic points */
     KFE_SOLUTION_IDENTITY, /* the features are the columns: no coefficients */
     KFE_SOLUTION_LOCAL,    /* a localized projector, `local`: no coefficients */

@@ -411,8 +411,8 @@ kfe_status kfe_i_fit_train_features(kfe_i_fit *job, kfe_i_table *out)
     if (solution->kind == KFE_SOLUTION_DUAL)
         KFE_TRY(train_features_of_landmarks(job, out->values));
     else if (solution->kind == KFE_SOLUTION_PRIMAL)
-        KFE_TRY(
-            kfe_i_table_times(job->ctx, &job->scaled[0], solution->coefficients, solution->dim, out->values));
+        kfe_i_tables_times(job->ctx, job->scaled, job->train->view_count, solution->coefficients,
+                           solution->dim, out->values);
     else if (solution->kind == KFE_SOLUTION_LOCAL || solution->kind == KFE_SOLUTION_VIEWS)
         KFE_TRY(train_features_of_tables(job, out->values));
     else if (solution->kind == KFE_SOLUTION_TREE)

@@ -71,7 +71,7 @@ typedef struct kfe_i_model_target {
 } kfe_i_model_target;
 
 /*
- * features(x) = Aᵀκ(S, x) − offset for kernel projectors, Wᵀx − offset for linear ones, x for the identity, and
+ * features(x) = Aᵀκ(S, x) − offset for kernel projectors, Wᵀx − offset for linear ones (x has the columns of all views), x for the identity, and
  * Σ_v A_vᵀκ_v(S, x) − offset for those of views, with κ_v the sum of the kernels of view v;
  * localized ones are in method/shared/local.h, trees in method/shared/tree.h.
  * Centring in feature space is contained in A and offset, so one transform serves all methods. The predictor,
@@ -89,7 +89,7 @@ struct kfe_model {
     kfe_i_model_view *views;
     kfe_i_division division; /* of the one table that the views are columns of; no columns: none */
 
-    kfe_i_projector projector; /* linear: coefficients are on columns of the one view; kernels: none */
+    kfe_i_projector projector; /* linear: coefficients are on the columns of the views; kernels: none */
     kfe_i_kernel_list kernels;
     int64_t rows, dim;
     /* rows × dim; with several views, one such block per view, one below the other; NULL: the identity. */

@@ -136,13 +136,13 @@ static kfe_status project(kfe_context *ctx, const kfe_i_ready *ready, double *ou
     const kfe_i_table *first = &ready->scaled[0];
     kfe_i_local_data local = local_data(ready);
 
-    assert(model->projector != KFE_PROJECT_LINEAR || model->rows == first->cols);
     assert(model->projector != KFE_PROJECT_IDENTITY || model->dim == first->cols);
     assert(model->projector != KFE_PROJECT_LOCAL || model->local);
     assert(model->projector != KFE_PROJECT_TREE || model->tree);
     switch (model->projector) {
     case KFE_PROJECT_LINEAR:
-        return kfe_i_table_times(ctx, first, model->coefficients, model->dim, out);
+        kfe_i_tables_times(ctx, ready->scaled, model->view_count, model->coefficients, model->dim, out);
+        return KFE_OK;
     case KFE_PROJECT_KERNEL:
         return kfe_i_expand_anywhere(ctx, &model->kernels, ready->scaled, ready->supports,
                                      model->coefficients, model->dim, out);

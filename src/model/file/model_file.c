@@ -206,12 +206,23 @@ cleanup:
     return status;
 }
 
+/* Without kernels the columns of numbers of one view are used or, by a linear projector, those of several, which no map mixes. */
+static int has_right_columns(const kfe_model *model)
+{
+    int several = model->view_count > 1;
+
+    for (int v = 0; v < model->view_count; v++)
+        if (model->views[v].strings || (several && model->views[v].scaler.map.values))
+            return 0;
+    return model->kernels.count == 0 && (!several || model->projector == KFE_PROJECT_LINEAR);
+}
+
 /* There is a kernel, and those that read a view suit what it holds. A view that none reads is one whose
  * kernels got no weight. */
 static int has_right_kernels(const kfe_model *model)
 {
     if (!kfe_i_projector_has_kernels(model->projector))
-        return model->kernels.count == 0 && model->view_count == 1 && !model->views[0].strings;
+        return has_right_columns(model);
     for (int v = 0; v < model->view_count; v++) { /* columns of a matrix are neither prepared nor mapped */
         int given = kfe_i_kernel_list_given(&model->kernels, v);
         if (given < 0 ||

@@ -31,14 +31,16 @@ static kfe_status find_shape(const kfe_i_exchange *x)
     kfe_model *model = x->model;
     const kfe_i_tensor *tensor = find_matrix(x, "coefficients");
     int64_t blocks = kfe_i_model_blocks(model);
+    int64_t columns = 0;
 
     if (!tensor || tensor->shape[0] % blocks != 0)
         return kfe_i_damaged(x, "coefficients");
     model->rows = tensor->shape[0] / blocks;
     model->dim = tensor->shape[1];
-    return kfe_i_check_sound(
-        x, model->projector != KFE_PROJECT_LINEAR || model->rows == columns_of(&model->views[0]),
-        "coefficients");
+    for (int v = 0; v < model->view_count; v++)
+        columns += columns_of(&model->views[v]);
+    return kfe_i_check_sound(x, model->projector != KFE_PROJECT_LINEAR || model->rows == columns,
+                             "coefficients");
 }
 
 /* Rows where the user gave them, of which some may have been left out. Of a given kernel matrix they are columns, too. */

@@ -14,6 +14,7 @@
 #include "core/file.h"
 #include "core/memory.h"
 #include "core/param.h"
+#include "model/chain_views.h"
 #include "model/onnx/parts.h"
 
 /* A protocol buffer holds at most 2 GiB. */
@@ -149,13 +150,26 @@ cleanup:
     return status;
 }
 
+/* Each view by the coefficients on its columns. */
+static void linear_features(kfe_i_onnx *onnx, const kfe_model *model, const kfe_i_value *x, kfe_i_value *out)
+{
+    const double *coefficients = model->coefficients;
+
+    for (int v = 0; v < model->view_count; v++) {
+        int64_t cols = model->view_count == 1 ? model->rows : kfe_i_view_prepared_cols(&model->views[v]);
+        kfe_i_value part =
+            kfe_i_onnx_affine(onnx, x[v], coefficients, cols, model->dim, v ? NULL : model->offset);
+        *out = v ? kfe_i_onnx_2(onnx, "Add", *out, part) : part;
+        coefficients += cols * model->dim;
+    }
+}
+
 static kfe_status project(kfe_i_onnx *onnx, const kfe_model *model, const kfe_i_value *x,
                           kfe_i_value *features, kfe_i_value *outputs)
 {
     switch (model->projector) {
     case KFE_PROJECT_LINEAR:
-        *features =
-            kfe_i_onnx_affine(onnx, x[0], model->coefficients, model->rows, model->dim, model->offset);
+        linear_features(onnx, model, x, features);
         return KFE_OK;
     case KFE_PROJECT_KERNEL:
         return kernel_features(onnx, model, x, features);
