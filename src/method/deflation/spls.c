@@ -16,12 +16,12 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/text.h"
 #include "method/deflation/deflation.h"
+#include "method/deflation/keep.h"
 #include "method/deflation/spls.h"
 #include "method/shared/stand_in.h"
 
-enum { MOST_ITERATIONS = 500, USUAL_COLUMNS = 50 };
+enum { MOST_ITERATIONS = 500 };
 #define KFE_SPLS_SETTLED 1e-10
 
 typedef struct spls_settings {
@@ -35,114 +35,16 @@ static const kfe_i_param rows[] = {
     KFE_KEEP_ROW(spls_settings, keep),
 };
 
-/* ---- the numbers of columns ---- */
-
-typedef struct keep_list {
-    int64_t *items; /* 0: all */
-    int64_t count;
-} keep_list;
-
-static int parse_keep(const char *begin, const char *end, int64_t *out)
-{
-    double number = 0;
-
-    *out = 0;
-    if (end - begin == 3 && strncmp(begin, "all", 3) == 0)
-        return 1;
-    if (end - begin == 4 && strncmp(begin, KFE_KEEP_AUTO, 4) == 0)
-        number = USUAL_COLUMNS;
-    else if (!kfe_i_parse_number(begin, end, &number) || !(number >= 1 && number <= KFE_INT_MAX) ||
-             number != floor(number))
-        return 0;
-    *out = (int64_t)number;
-    return 1;
-}
-
-static kfe_status parse_list(kfe_context *ctx, const char *method, const char *text, keep_list *out)
-{
-    kfe_status status = KFE_OK;
-    const char *end = NULL;
-
-    KFE_ALLOC(ctx, out->items, (int64_t)strlen(text) + 1);
-    for (const char *at = text;; at = end + 1) {
-        end = at + strcspn(at, ",;");
-        if (!parse_keep(at, end, &out->items[out->count++]))
-            KFE_FAIL(ctx, KFE_EINVAL,
-                     "%s: '%s' does not say how many columns directions use; give {keep=50}, one number for "
-                     "each direction as in {keep=50;20;10}, {keep=all} or {keep=auto}",
-                     method, text);
-        if (!*end)
-            break;
-    }
-cleanup:
-    return status;
-}
-
 /* ---- directions ---- */
 
 typedef struct sparse_state {
-    keep_list list;
+    kfe_i_keep_list list;
     int64_t keep;           /* of the direction at hand */
     double *kept;           /* what the directions so far have used */
     double *sizes, *before; /* rows of a direction */
     double *v;              /* targets */
     double change;          /* the largest change of a direction in its last iteration */
 } sparse_state;
-
-/* The value that is at place `place` of the values in falling order (Hoare 1961); rearranges them. */
-static double value_at(int64_t count, double *values, int64_t place)
-{
-    int64_t low = 0;
-    int64_t high = count - 1;
-
-    while (low < high) {
-        double pivot = values[low + (high - low) / 2];
-        int64_t a = low;
-        int64_t b = high;
-        while (a <= b) {
-            while (values[a] > pivot)
-                a++;
-            while (values[b] < pivot)
-                b--;
-            if (a > b)
-                break;
-            double kept = values[a];
-            values[a++] = values[b];
-            values[b--] = kept;
-        }
-        if (place <= b)
-            high = b;
-        else if (place >= a)
-            low = a;
-        else
-            break;
-    }
-    return values[place];
-}
-
-/* a ← S(a) of length one; 0 if nothing is left of it. If the largest entries are equal, the first `keep` of them stay as they are. */
-static double threshold(int64_t count, sparse_state *s, double *a)
-{
-    double limit = 0;
-    int64_t left = s->keep;
-
-    if (s->keep > 0 && s->keep < count) {
-        for (int64_t j = 0; j < count; j++)
-            s->sizes[j] = fabs(a[j]);
-        limit = value_at(count, s->sizes, s->keep);
-        if (fabs(a[cblas_idamax((blasint)count, a, 1)]) > limit * (1 + 1e-12)) {
-            for (int64_t j = 0; j < count; j++)
-                a[j] = fabs(a[j]) > limit ? copysign(fabs(a[j]) - limit, a[j]) : 0;
-        } else {
-            for (int64_t j = 0; j < count; j++)
-                a[j] = fabs(a[j]) >= limit * (1 - 1e-12) && left-- > 0 ? a[j] : 0;
-        }
-    }
-    double norm = cblas_dnrm2((blasint)count, a, 1);
-    if (norm > 0)
-        cblas_dscal((blasint)count, 1 / norm, a, 1);
-    return norm;
-}
 
 /* u and v in turn, from the leading singular vectors of C (rows × targets). */
 static void alternate(int64_t rows_count, int64_t targets, const double *c, sparse_state *s, double *u)
@@ -155,7 +57,7 @@ static void alternate(int64_t rows_count, int64_t targets, const double *c, spar
         memcpy(s->before, u, (size_t)rows_count * sizeof *u);
         cblas_dgemv(CblasRowMajor, CblasTrans, r, k, 1, c, k, u, 1, 0, s->v, 1);
         cblas_dgemv(CblasRowMajor, CblasNoTrans, r, k, 1, c, k, s->v, 1, 0, u, 1);
-        if (threshold(rows_count, s, u) == 0)
+        if (kfe_i_soft_threshold(rows_count, s->keep, s->sizes, u) == 0)
             return;
         cblas_daxpy(r, -1, u, 1, s->before, 1);
         change = cblas_dnrm2(r, s->before, 1);
@@ -182,7 +84,7 @@ static kfe_status choose(kfe_i_deflation *d, void *user, double *direction, doub
 
     (void)product;
     *has_product = 0;
-    s->keep = s->list.items[d->count < s->list.count ? d->count : s->list.count - 1];
+    s->keep = kfe_i_keep_at(&s->list, d->count);
     KFE_TRY(kfe_i_deflation_pull(d, d->residual, d->targets, d->work.image));
     kfe_i_deflation_inner(d, d->rows, d->work.image, d->work.image);
     KFE_TRY(kfe_i_deflation_leading(d, d->work.inner, &square));
@@ -193,7 +95,7 @@ static kfe_status choose(kfe_i_deflation *d, void *user, double *direction, doub
         return KFE_OK;
     }
     kfe_i_deflation_combine(d, d->rows, d->work.image, direction);
-    threshold(d->rows, s, direction);
+    kfe_i_soft_threshold(d->rows, s->keep, s->sizes, direction);
     if (s->keep > 0 && s->keep < d->rows && d->targets > 1)
         alternate(d->rows, d->targets, d->work.image, s, direction);
     s->kept[d->count] = count_columns(d->rows, direction);
@@ -235,7 +137,7 @@ kfe_status kfe_i_spls_fit(kfe_context *ctx, const kfe_i_fit_source *source, cons
     const kfe_i_table *table = NULL;
     sparse_state state = {0};
 
-    KFE_TRY(parse_list(ctx, job->method, job->keep, &state.list));
+    KFE_TRY(kfe_i_keep_parse(ctx, job->method, job->keep, NULL, 0, &state.list));
     KFE_TRY(kfe_i_ask_factor(ctx, source, &gram, &table));
     int64_t d = table->cols;
     KFE_ALLOC(ctx, state.sizes, d);

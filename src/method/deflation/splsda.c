@@ -7,6 +7,7 @@
  */
 #include "method/deflation/class_rule.h"
 #include "method/deflation/deflation.h"
+#include "method/deflation/keep.h"
 #include "method/deflation/spls.h"
 
 typedef struct splsda_settings {

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How many columns the directions of sparse methods use, and the soft threshold that leaves so many. */
+#ifndef KFE_METHOD_DEFLATION_KEEP_H
+#define KFE_METHOD_DEFLATION_KEEP_H
+
+#include "method/method.h"
+
+/* "50" for all directions, "50;20;all" for one after the other (the last number is that of all that follow), or auto, which
+ * cross-validation replaces before the fit (model/choose_keep.h); where it cannot, auto is 50. */
+#define KFE_KEEP_AUTO "auto"
+#define KFE_KEEP_HELP                                                                                        \
+    "maximum number of columns that a direction uses; numbers for one direction after the other as "         \
+    "50;20;10; all: no limit; auto: by cross-validation, for one direction after the other"
+#define KFE_KEEP_ROW(type, field) KFE_TEXT(type, field, "keep", "50", KFE_KEEP_HELP)
+/* The same for methods that take views: numbers after the name of a view, or its number, are of that view. */
+#define KFE_KEEP_BY_VIEW_ROW(type, field)                                                                    \
+    KFE_TEXT(type, field, "keep", "50", KFE_KEEP_HELP "; by view as rna:50;20;protein:10")
+
+typedef struct kfe_i_keep_list {
+    int64_t *items; /* 0: all */
+    int64_t count;
+} kfe_i_keep_list;
+
+/* The numbers of a view of the source (NULL: there are no views, and the text names none); without numbers of its own, a view has those
+ * before the first name or, without these, 50. The caller frees the items, also after a failure. */
+kfe_status kfe_i_keep_parse(kfe_context *ctx, const char *method, const char *text,
+                            const kfe_i_fit_source *source, int view, kfe_i_keep_list *out);
+/* Of a direction, from 0 on. */
+int64_t kfe_i_keep_at(const kfe_i_keep_list *list, int64_t direction);
+
+/* a ← S(a)/‖S(a)‖, S(a)_j = sign(a_j) max(|a_j| − t, 0), t the (keep + 1)-th largest |a_j|; keep 0: t = 0. Returns ‖S(a)‖; 0 if nothing is
+ * left. If the largest entries are equal, the first `keep` of them stay as they are. `sizes` has room for `count` numbers. */
+double kfe_i_soft_threshold(int64_t count, int64_t keep, double *sizes, double *a);
+
+#endif
