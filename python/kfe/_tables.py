@@ -28,7 +28,7 @@ CLASS_NAMES = {
     "rkopls": "ReducedKOPLS", "kb": "KernelBoosting", "skfe": "SKFE", "hsic": "HSIC", "uhsic": "UHSIC",
     "svm-joint": "SVMJoint", "usvm-joint": "USVMJoint", "hsic-mkl": "HSICMKL", "svm-mkl": "SVMMKL", "slmc": "SLMC",
     "mkl": "MKL", "kcca": "KCCA", "kgcca": "KGCCA", "rfm": "RFM", "gkdr": "GKDR", "lfda": "LFDA",
-    "klfda": "KLFDA", "opls": "OPLS", "kopls2": "KOPLS2", "spls": "SparsePLS", "plsda": "PLSDA", "splsda": "SparsePLSDA", "lmkl": "LMKL", "sldr": "SLDR", "none": "NoExtraction",
+    "klfda": "KLFDA", "opls": "OPLS", "kopls2": "KOPLS2", "spls": "SparsePLS", "plsda": "PLSDA", "splsda": "SparsePLSDA", "mbpls": "MBPLS", "block-splsda": "BlockSparsePLSDA", "lmkl": "LMKL", "sldr": "SLDR", "none": "NoExtraction",
 }
 
 

@@ -42,6 +42,8 @@ static const kfe_guide_row rows[] = {
      KFE_HAS_WEIGHTS | KFE_HAS_MULTIVIEW},
     {"what several views of the same examples have in common, without labels", "kcca",
      "kgcca for features that every view explains as well as it can", KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW},
+    {"classes or numbers from several tables of the same samples (omics), linear", "block-splsda, mbpls",
+     "kcca without labels; mkl with kernels", KFE_HAS_MULTIVIEW | KFE_HAS_SUPERVISION},
     {"sparse text with many terms", "oc, pls", "skfe, kda-qr, sma with a kernel; nothing is made dense",
      KFE_HAS_SPARSE},
     {"features of strings", "any method that takes kernels, with kernel spectrum", "", 0},

@@ -239,14 +239,14 @@ def test_missing_values_are_filled(tmp_path):
     compare(tmp_path, model, {"X": z}, [tmp_path / "test.csv"])
 
 
-@pytest.mark.parametrize("method", ["lmkl", "sldr", "mkl", "hsic-mkl", "kfd", "kcca", "kgcca"])
+@pytest.mark.parametrize("method", ["lmkl", "sldr", "mkl", "hsic-mkl", "kfd", "kcca", "kgcca", "mbpls", "block-splsda"])
 def test_views(tmp_path, method):
     x, y = rows(8, 60, classes=2, cols=7)
     z, _ = rows(9, 20, classes=2, cols=7)
     for name, part in (("shape", slice(0, 3)), ("features", slice(3, 7))):
         write(tmp_path / f"{name}.csv", x[:, part], y if name == "features" else None)
         write(tmp_path / f"{name}-test.csv", z[:, part])
-    learner = [] if method in ("lmkl", "sldr", "mkl") else ["--learner", "knn"]
+    learner = [] if method in ("lmkl", "sldr", "mkl", "block-splsda") else ["--learner", "knn"]
     model = fitted(tmp_path, "-m", method, *learner, "--view", f"shape={tmp_path / 'shape.csv'}", "--view",
                    f"features={tmp_path / 'features.csv'}")
     inputs = {"shape": z[:, :3], "v/view2": z[:, 3:]}  # an output has the other name

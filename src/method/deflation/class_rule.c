@@ -13,14 +13,16 @@
 
 /* ---- the features of the training examples ---- */
 
-static kfe_status find_features(kfe_context *ctx, const kfe_i_table *rows, const kfe_i_solution *solution,
-                                kfe_i_table *out)
+static kfe_status find_features(kfe_context *ctx, const kfe_i_fit_source *source,
+                                const kfe_i_solution *solution, kfe_i_table *out)
 {
     kfe_status status = KFE_OK;
+    int64_t rows = source->views[0].rows;
 
-    KFE_TRY(kfe_i_table_new_dense(ctx, rows->rows, solution->dim, out));
-    KFE_TRY(kfe_i_table_times(ctx, rows, solution->coefficients, solution->dim, out->values));
-    for (int64_t i = 0; solution->offset && i < rows->rows; i++)
+    KFE_TRY(kfe_i_table_new_dense(ctx, rows, solution->dim, out));
+    kfe_i_tables_times(ctx, source->views, source->view_count, solution->coefficients, solution->dim,
+                       out->values);
+    for (int64_t i = 0; solution->offset && i < rows; i++)
         for (int64_t j = 0; j < solution->dim; j++)
             out->values[i * solution->dim + j] -= solution->offset[j];
 cleanup:
@@ -138,20 +140,61 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_class_rule_learn(kfe_context *ctx, const kfe_i_fit_source *source, kfe_i_class_rule rule,
-                                  kfe_i_solution *solution)
+/* ---- all together ---- */
+
+/* Adds weight times the outputs of a view, whose features begin at `first`. */
+static void add_view(const kfe_i_predictor *view, int64_t first, double weight, kfe_i_predictor *out)
+{
+    for (int64_t k = 0; k < view->rows * view->outputs; k++)
+        out->weights[first * out->outputs + k] += weight * view->weights[k];
+    for (int64_t g = 0; g < view->outputs; g++)
+        out->offset[g] += weight * view->offset[g];
+}
+
+static kfe_status learn_view(kfe_context *ctx, const kfe_i_table *features, const kfe_i_target *target,
+                             kfe_i_class_rule rule, kfe_i_predictor *out)
+{
+    kfe_status status = learn_with(ctx, rule == KFE_RULE_CENTROID ? "centroid" : "ls", features, target, out);
+
+    if (status == KFE_OK && rule != KFE_RULE_CENTROID)
+        halve(out);
+    return status;
+}
+
+kfe_status kfe_i_class_rule_learn_views(kfe_context *ctx, const kfe_i_fit_source *source,
+                                        kfe_i_class_rule rule, const double *weights,
+                                        kfe_i_solution *solution)
 {
     kfe_status status = KFE_OK;
+    int64_t dim = solution->dim / source->view_count;
+    int64_t classes = source->target->class_count;
+    kfe_i_predictor *all = &solution->predictor;
+    kfe_i_predictor view = {0};
     kfe_i_table features = {0};
 
-    KFE_TRY(find_features(ctx, &source->views[0], solution, &features));
-    KFE_TRY(learn_with(ctx, rule == KFE_RULE_CENTROID ? "centroid" : "ls", &features, source->target,
-                       &solution->predictor));
-    if (rule != KFE_RULE_CENTROID)
-        halve(&solution->predictor);
+    KFE_TRY(find_features(ctx, source, solution, &features));
+    KFE_TRY(kfe_i_predictor_begin(ctx, KFE_PREDICTOR_LINEAR, KFE_DECIDE_LARGEST, solution->dim, classes,
+                                  solution->dim, all));
+    all->classes = classes;
+    for (int v = 0; v < source->view_count; v++) {
+        kfe_i_table own = kfe_i_table_slice(&features, 0, features.rows);
+        own.values += v * dim;
+        own.cols = dim;
+        KFE_TRY(learn_view(ctx, &own, source->target, rule, &view));
+        add_view(&view, v * dim, weights[v], all);
+        kfe_i_predictor_free(&view);
+    }
     if (rule == KFE_RULE_THRESHOLD)
         KFE_TRY(set_thresholds(ctx, &features, source->target, solution));
 cleanup:
+    if (view.outputs > 0)
+        kfe_i_predictor_free(&view);
     kfe_i_table_free(&features);
     return status;
+}
+
+kfe_status kfe_i_class_rule_learn(kfe_context *ctx, const kfe_i_fit_source *source, kfe_i_class_rule rule,
+                                  kfe_i_solution *solution)
+{
+    return kfe_i_class_rule_learn_views(ctx, source, rule, (const double[]){1}, solution);
 }

@@ -23,5 +23,10 @@ typedef enum kfe_i_class_rule { KFE_RULE_MAX, KFE_RULE_CENTROID, KFE_RULE_THRESH
 /* Gives a primal solution on the one table of the source its predictor. `threshold` records h_g as class-thresholds. */
 kfe_status kfe_i_class_rule_learn(kfe_context *ctx, const kfe_i_fit_source *source, kfe_i_class_rule rule,
                                   kfe_i_solution *solution);
+/* The same for as many features of each view, one view after the other. Each view predicts by its own features; the outputs are the sum of theirs,
+ * each times its weight. */
+kfe_status kfe_i_class_rule_learn_views(kfe_context *ctx, const kfe_i_fit_source *source,
+                                        kfe_i_class_rule rule, const double *weights,
+                                        kfe_i_solution *solution);
 
 #endif

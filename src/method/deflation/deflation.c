@@ -89,6 +89,18 @@ static int add_feature(kfe_i_deflation *d, const kfe_i_rule *rule)
     return 1;
 }
 
+kfe_status kfe_i_deflation_add(kfe_i_deflation *d, const double *direction, int *added)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_rule plain = {0};
+
+    KFE_TRY(kfe_i_deflation_times(d, direction, 1, d->work.product));
+    memcpy(d->directions + d->count * d->rows, direction, (size_t)d->rows * sizeof *direction);
+    *added = add_feature(d, &plain);
+cleanup:
+    return status;
+}
+
 static kfe_status one_iteration(kfe_i_deflation *d, const kfe_i_rule *rule, void *state)
 {
     kfe_status status = KFE_OK;

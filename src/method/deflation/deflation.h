@@ -128,6 +128,9 @@ int kfe_i_deflation_is_spent(kfe_i_deflation *deflation, double size);
 /* Iterates until there are enough features or, with a warning, until nothing is left to explain. KFE_EINPUT if not even one
  * feature was found. */
 kfe_status kfe_i_deflation_run(kfe_i_deflation *deflation, const kfe_i_rule *rule, void *state);
+/* For methods that choose directions of several deflations together: makes the feature of this direction. *added is 0 if it depends on the
+ * features before. */
+kfe_status kfe_i_deflation_add(kfe_i_deflation *deflation, const double *direction, int *added);
 /* Eq. (4), centring included. Records B(S) and D(S) of eqs. (11), (12) after each feature, the regression coefficients on the
  * features, and the kernel evaluations of one projection. */
 kfe_status kfe_i_deflation_solution(kfe_i_deflation *deflation, kfe_i_solution *out);
