@@ -93,6 +93,8 @@ typedef struct kfe_i_gram_form {
 
     /* The examples on which all coefficients can be expressed. NULL: all examples. */
     const int64_t *(*support)(const kfe_i_gram *gram, int64_t *count);
+    /* The share of the trace of the matrix that it approximates and leaves out. NULL: 0. */
+    double (*trace_left)(const kfe_i_gram *gram);
     /* The operator of the same matrix that needs no other process, where every process has all of it. NULL: this one. */
     const kfe_i_gram *(*alone)(const kfe_i_gram *gram);
     /* The operator that evaluates any rows in this process alone, where processes can divide the rows; NULL: they cannot. */

@@ -18,6 +18,12 @@
 #define KFE_BEYOND_ROUNDING 10.0
 #define KFE_TOO_LARGE_REMEDY "raise {memory}, use fewer rows, or a method that does not need the whole matrix"
 
+/* In double precision the errors of all entries may have the same sign, because the same operations made them; rounding to single
+ * precision is independent for each entry, and √ε would end iterations too soon: at 1e-5 a vector still has two digits. */
+const kfe_i_precision kfe_i_double = {sizeof(double), DBL_EPSILON, 1, KFE_RANK_TOLERANCE, 0x1p-26};
+const kfe_i_precision kfe_i_single = {sizeof(float), (double)FLT_EPSILON, 0.5, KFE_SINGLE_RANK_TOLERANCE,
+                                      1e-5};
+
 kfe_status kfe_i_gram_new(kfe_context *ctx, const kfe_i_gram_form *form, int64_t size, int64_t state_size,
                           kfe_i_gram **out)
 {
@@ -36,7 +42,7 @@ kfe_status kfe_i_gram_new(kfe_context *ctx, const kfe_i_gram_form *form, int64_t
     gram->ctx = ctx;
     gram->form = form;
     gram->size = size;
-    gram->epsilon = DBL_EPSILON;
+    gram->precision = &kfe_i_double;
     gram->processes = 1;
     gram->state = state;
     gram->work = work;
@@ -61,7 +67,8 @@ kfe_status kfe_i_gram_made(kfe_status status, kfe_i_gram **gram)
 void kfe_i_gram_inherit(kfe_i_gram *gram, const kfe_i_gram *inner)
 {
     gram->roots = inner->roots;
-    gram->epsilon = fmax(gram->epsilon, inner->epsilon);
+    if (inner->precision->epsilon > gram->precision->epsilon)
+        gram->precision = inner->precision;
     gram->ways = inner->ways;
     gram->processes = inner->processes;
 }
@@ -281,7 +288,7 @@ cleanup:
 
 double kfe_i_gram_rank_tolerance(const kfe_i_gram *gram)
 {
-    return gram->epsilon > DBL_EPSILON ? KFE_SINGLE_RANK_TOLERANCE : KFE_RANK_TOLERANCE;
+    return gram->precision->rank_tolerance;
 }
 
 kfe_status kfe_i_gram_largest(const kfe_i_gram *gram, double *out)
@@ -301,14 +308,11 @@ cleanup:
     return status;
 }
 
-/* In double precision the errors of all entries may have the same sign, because the same operations made them; rounding to single
- * precision is independent for each entry. */
 kfe_status kfe_i_gram_rounding(const kfe_i_gram *gram, double *out)
 {
-    double n = (double)gram->size;
     kfe_status status = kfe_i_gram_largest(gram, out);
 
-    *out *= 4 * gram->epsilon * (gram->epsilon > DBL_EPSILON ? sqrt(n) : n);
+    *out *= 4 * gram->precision->epsilon * pow((double)gram->size, gram->precision->growth);
     return status;
 }
 
@@ -441,6 +445,11 @@ const int64_t *kfe_i_gram_support(const kfe_i_gram *gram, int64_t *count)
 {
     *count = gram->size;
     return gram->form->support ? gram->form->support(gram, count) : NULL;
+}
+
+double kfe_i_gram_trace_left(const kfe_i_gram *gram)
+{
+    return gram->form->trace_left ? gram->form->trace_left(gram) : 0;
 }
 
 const kfe_i_gram *kfe_i_gram_alone(const kfe_i_gram *gram)

@@ -13,6 +13,16 @@
 
 typedef struct kfe_i_gram kfe_i_gram;
 
+/* How precise entries are, and what follows from it. */
+typedef struct kfe_i_precision {
+    int entry_bytes;
+    double epsilon; /* relative rounding error of an entry */
+    double growth;  /* rounding of n² entries moves an eigenvalue by n to this power times that of one */
+    double rank_tolerance; /* directions smaller than this, relative to the largest, are rounding error */
+    double dependent;      /* the same of what a vector has left after it was made orthogonal to others */
+} kfe_i_precision;
+extern const kfe_i_precision kfe_i_double, kfe_i_single;
+
 struct kfe_i_gram {
     kfe_context *ctx;
     const struct kfe_i_gram_form *form; /* form.h */
@@ -20,8 +30,7 @@ struct kfe_i_gram {
     void *state;
     struct kfe_i_workspace *work; /* for one call at a time */
     int pinned;                   /* the user asked for this form: never replace it */
-    /* Relative rounding error of an entry: DBL_EPSILON, or FLT_EPSILON if entries are kept in single precision. */
-    double epsilon;
+    const kfe_i_precision *precision;
     const struct kfe_i_way *const *ways; /* to solve systems (solve/ways.h); NULL: those of one process */
     int processes; /* that divide its work, and all call it together; 1: this process needs no other */
     /* Square roots s of the weights of the examples: the operator is diag(s)·K·diag(s), and s takes the place of the vector of ones
@@ -88,8 +97,11 @@ kfe_status kfe_i_gram_weighted(kfe_context *ctx, const kfe_i_gram *inner, const 
                                kfe_i_gram **out);
 /* The number of examples, or the sum of their weights. */
 double kfe_i_gram_mass(const kfe_i_gram *gram);
-/* The examples on which all coefficients can be expressed, *count of them; NULL: all examples. */
+/* The examples on which all coefficients can be expressed, *count of them; NULL: all examples. An approximation has the columns of these
+ * examples as they are if its rank bound is their number. */
 const int64_t *kfe_i_gram_support(const kfe_i_gram *gram, int64_t *count);
+/* The share of the trace of the kernel matrix that an approximation leaves out, 0 … 1. */
+double kfe_i_gram_trace_left(const kfe_i_gram *gram);
 /* The operator of the same matrix that needs no other process, if there is one; else `gram` itself. */
 const kfe_i_gram *kfe_i_gram_alone(const kfe_i_gram *gram);
 /* PGP with P = I − eeᵀ/n (weighted: I − ssᵀ/sᵀs), without making the matrix. Borrows `inner`. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which copy of an operator to keep for many passes, within the memory limit: the choice for matrices in host memory, which the `keep` of
  * most forms leads to. */
-#include <float.h>
 
 #include "core/memory.h"
 #include "gram/form.h"
@@ -111,7 +110,7 @@ cleanup:
 
 void kfe_i_kept_take(kfe_i_kept *out, kfe_i_gram *stored)
 {
-    out->exact = stored->epsilon > out->gram->epsilon ? out->gram : stored;
+    out->exact = stored->precision->epsilon > out->gram->precision->epsilon ? out->gram : stored;
     out->gram = out->stored = stored;
 }
 
@@ -122,7 +121,7 @@ kfe_status kfe_i_gram_keep(const kfe_i_gram *gram, kfe_i_keep_how how, double re
     *out = (kfe_i_kept){.gram = gram, .exact = gram};
     if (gram->form->keep && !gram->pinned)
         return gram->form->keep(gram, how, reserve, out);
-    if (how != KFE_KEEP_ROWS || gram->pinned || gram->epsilon > DBL_EPSILON ||
+    if (how != KFE_KEEP_ROWS || gram->pinned || gram->precision->entry_bytes < (int)sizeof(double) ||
         bytes > KFE_ROWS_SHARE * (double)kfe_i_memory_left(gram->ctx))
         return KFE_OK;
     return keep_whole_rows(gram, out); /* passes are cheap, but the caller reads entries */

@@ -65,12 +65,14 @@ cleanup:
 }
 
 kfe_status kfe_i_ask_factor(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_gram **gram,
-                            const kfe_i_table **out)
+                            const kfe_i_table **out, const kfe_i_table **transposed)
 {
     kfe_status status = kfe_i_ask_gram(ctx, source, gram);
-    const kfe_i_table *transposed = NULL;
+    const kfe_i_table *turned = NULL;
 
-    *out = status == KFE_OK ? kfe_i_gram_factor(*gram, &transposed) : NULL;
+    *out = status == KFE_OK ? kfe_i_gram_factor(*gram, &turned) : NULL;
+    if (transposed)
+        *transposed = turned;
     return status;
 }
 

@@ -76,9 +76,10 @@ typedef struct kfe_i_fit_source {
 } kfe_i_fit_source;
 
 kfe_status kfe_i_ask_gram(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_gram **out);
-/* For linear methods: the operator, and its factor: the rows, times the roots of the operator. */
+/* For linear methods: the operator, and its factor: the rows, times the roots of the operator. *transposed, unless NULL, is the transpose
+ * of a sparse factor, else NULL. */
 kfe_status kfe_i_ask_factor(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_gram **gram,
-                            const kfe_i_table **out);
+                            const kfe_i_table **out, const kfe_i_table **transposed);
 /* The operator without the weights of the examples. */
 kfe_status kfe_i_ask_plain_gram(kfe_context *ctx, const kfe_i_fit_source *source, const kfe_i_gram **out);
 /* The roots of the weights, for a method that weighs other operators; NULL: all weights are one. Its dual coefficients are multiplied by

@@ -15,7 +15,7 @@
 #include "core/cluster.h"
 #include "core/memory.h"
 #include "data/rows/distinct.h"
-#include "gram/form/landmarks.h"
+#include "model/landmarks.h"
 
 /* Smaller problems are not worth the pass: kernel values with landmarks. */
 enum { FEWEST_VALUES = 1 << 20 };
@@ -107,7 +107,7 @@ static kfe_status map_sums(streaming *s, const kfe_i_sums *of_kernel)
     double kept = 0;
 
     KFE_ALLOC(ctx, map, s->rank * s->rank);
-    KFE_TRY(kfe_i_landmark_map(s->job->own_gram, map));
+    KFE_TRY(kfe_i_landmark_map(s->job->own_gram, NULL, s->rank, map));
     KFE_TRY(kfe_i_sums_map(of_kernel, map, s->rank, NULL, s->sums));
     for (int64_t j = 0; j < s->rank; j++)
         kept += s->sums->scatter[j * (s->rank + 1)] + s->sums->rows * s->sums->mean[j] * s->sums->mean[j];
@@ -157,13 +157,12 @@ cleanup:
 static kfe_status sum_rows(streaming *s, int *done)
 {
     kfe_status status = KFE_OK;
-    kfe_i_landmark_info info = kfe_i_landmarks_of(s->job->own_gram);
     int by_kernel = 0;
 
     *done = 0;
-    if (!info.exact || info.rank == 0)
+    s->rank = kfe_i_gram_rank_bound(s->job->own_gram);
+    if (s->rank == 0)
         return KFE_OK;
-    s->rank = info.rank;
     KFE_TRY(draw_sample(s));
     KFE_TRY(kfe_i_landmark_takes_kernel_sums(s->job->own_gram, &by_kernel));
     *done = by_kernel;
@@ -190,27 +189,16 @@ static kfe_status move_solution(streaming *s)
     kfe_status status = KFE_OK;
     kfe_i_fit *job = s->job;
     kfe_i_solution *solution = &job->solution;
-    kfe_i_landmark_info info = kfe_i_landmarks_of(job->own_gram);
-    double *map = NULL;
     double *moved = NULL;
+    int64_t count = 0;
     int64_t k = solution->dim;
 
     KFE_TRY(kfe_i_sums_map(s->sums, solution->coefficients, k, solution->offset, &job->feature_sums));
-    KFE_ALLOC(job->ctx, map, info.count * info.rank);
-    KFE_ALLOC(job->ctx, moved, info.count * k);
-    KFE_ALLOC(job->ctx, solution->index, info.count);
-    KFE_TRY(kfe_i_landmark_map(job->own_gram, map));
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)info.count, (blasint)k,
-                (blasint)info.rank, 1, map, (blasint)info.rank, solution->coefficients, (blasint)k, 0, moved,
-                (blasint)k);
-    memcpy(solution->index, info.index, (size_t)info.count * sizeof *solution->index);
-    kfe_i_free(job->ctx, solution->coefficients);
-    solution->coefficients = moved;
-    solution->kind = KFE_SOLUTION_DUAL;
-    solution->rows = info.count;
-    moved = NULL;
+    kfe_i_gram_support(job->own_gram, &count);
+    KFE_ALLOC(job->ctx, moved, count * k);
+    KFE_TRY(kfe_i_landmark_map(job->own_gram, solution->coefficients, k, moved));
+    KFE_TRY(kfe_i_put_on_landmarks(job->own_gram, &moved, solution));
 cleanup:
-    kfe_i_free(job->ctx, map);
     kfe_i_free(job->ctx, moved);
     return status;
 }

@@ -11,12 +11,21 @@
 #include "linalg/basis.h"
 #include "linalg/linalg.h"
 
-static kfe_status copy_index(kfe_i_solution *solution, const kfe_i_landmark_info *info)
+kfe_status kfe_i_put_on_landmarks(const kfe_i_gram *gram, double **moved, kfe_i_solution *solution)
 {
     kfe_status status = KFE_OK;
+    int64_t count = 0;
+    const int64_t *landmarks = kfe_i_gram_support(gram, &count);
 
-    KFE_ALLOC(solution->ctx, solution->index, info->count);
-    memcpy(solution->index, info->index, (size_t)info->count * sizeof *solution->index);
+    kfe_i_free(solution->ctx, solution->coefficients);
+    kfe_i_free(solution->ctx, solution->index);
+    solution->kind = KFE_SOLUTION_DUAL;
+    solution->rows = count;
+    solution->coefficients = *moved;
+    solution->index = NULL;
+    *moved = NULL;
+    KFE_ALLOC(solution->ctx, solution->index, count);
+    memcpy(solution->index, landmarks, (size_t)count * sizeof *solution->index);
 cleanup:
     return status;
 }
@@ -24,14 +33,19 @@ cleanup:
 kfe_status kfe_i_landmark_features(kfe_context *ctx, const kfe_i_gram *gram, kfe_i_solution *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_landmark_info info = kfe_i_landmarks_of(gram);
+    int64_t rank = kfe_i_gram_rank_bound(gram);
+    int64_t count = 0;
+    double *map = NULL;
 
-    if (info.rank == 0)
+    kfe_i_gram_support(gram, &count);
+    if (rank == 0)
         KFE_FAIL(ctx, KFE_EINPUT, "the kernel is zero on the landmarks; choose another kernel");
-    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, info.count, info.rank, out));
-    KFE_TRY(copy_index(out, &info));
-    KFE_TRY(kfe_i_landmark_map(gram, out->coefficients));
+    KFE_ALLOC(ctx, map, count * rank);
+    KFE_TRY(kfe_i_landmark_map(gram, NULL, rank, map));
+    KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_DUAL, 0, rank, out));
+    KFE_TRY(kfe_i_put_on_landmarks(gram, &map, out));
 cleanup:
+    kfe_i_free(ctx, map);
     return status;
 }
 
@@ -169,7 +183,7 @@ static kfe_status fit_by_weight(const kfe_i_gram *gram, const double *weights, i
     weighted_fit f = {.memory.ctx = gram->ctx,
                       .gram = gram,
                       .weights = weights,
-                      .rank = kfe_i_landmarks_of(gram).rank,
+                      .rank = kfe_i_gram_rank_bound(gram),
                       .k = k};
 
     if (f.rank == 0)
@@ -211,16 +225,17 @@ static int row_is_zero(const kfe_i_solution *solution, int64_t i)
 }
 
 /* Whether all examples with coefficients are landmarks, and the operator is exact there: the solution may stay as it is. */
-static kfe_status is_on_landmarks(const kfe_i_solution *solution, int64_t n, const kfe_i_landmark_info *info,
-                                  int *out)
+static kfe_status is_on_landmarks(const kfe_i_gram *gram, const kfe_i_solution *solution, int *out)
 {
     kfe_status status = KFE_OK;
     unsigned char *is_landmark = NULL;
+    int64_t count = 0;
+    const int64_t *landmarks = kfe_i_gram_support(gram, &count);
 
-    *out = info->exact;
-    KFE_ALLOC_ZERO(solution->ctx, is_landmark, n);
-    for (int64_t j = 0; j < info->count; j++)
-        is_landmark[info->index[j]] = 1;
+    *out = count == kfe_i_gram_rank_bound(gram);
+    KFE_ALLOC_ZERO(solution->ctx, is_landmark, gram->size);
+    for (int64_t j = 0; j < count; j++)
+        is_landmark[landmarks[j]] = 1;
     for (int64_t i = 0; i < solution->rows && *out; i++)
         *out = is_landmark[solution->index ? solution->index[i] : i] || row_is_zero(solution, i);
 cleanup:
@@ -228,22 +243,15 @@ cleanup:
     return status;
 }
 
-static kfe_status move_coefficients(const kfe_i_gram *gram, const kfe_i_landmark_info *info,
-                                    kfe_i_solution *solution)
+static kfe_status move_coefficients(const kfe_i_gram *gram, int64_t count, kfe_i_solution *solution)
 {
     kfe_status status = KFE_OK;
     double *moved = NULL;
 
-    KFE_ALLOC(solution->ctx, moved, info->count * solution->dim);
+    KFE_ALLOC(solution->ctx, moved, count * solution->dim);
     KFE_TRY(kfe_i_landmark_coefficients(gram, solution->index, solution->rows, solution->coefficients,
                                         solution->dim, moved));
-    kfe_i_free(solution->ctx, solution->coefficients);
-    kfe_i_free(solution->ctx, solution->index);
-    solution->coefficients = moved;
-    solution->index = NULL;
-    solution->rows = info->count;
-    moved = NULL;
-    KFE_TRY(copy_index(solution, info));
+    KFE_TRY(kfe_i_put_on_landmarks(gram, &moved, solution));
 cleanup:
     kfe_i_free(solution->ctx, moved);
     return status;
@@ -252,14 +260,16 @@ cleanup:
 kfe_status kfe_i_solution_to_landmarks(const kfe_i_gram *gram, kfe_i_solution *solution)
 {
     kfe_status status = KFE_OK;
-    kfe_i_landmark_info info = kfe_i_landmarks_of(gram);
+    int64_t count = 0;
     int done = 1;
 
+    kfe_i_gram_support(gram, &count);
     if (solution->kind == KFE_SOLUTION_DUAL)
-        KFE_TRY(is_on_landmarks(solution, gram->size, &info, &done));
+        KFE_TRY(is_on_landmarks(gram, solution, &done));
     if (!done)
-        KFE_TRY(move_coefficients(gram, &info, solution));
-    KFE_TRY(kfe_i_solution_record_landmarks(solution, info.count, info.rank, info.left));
+        KFE_TRY(move_coefficients(gram, count, solution));
+    KFE_TRY(kfe_i_solution_record_landmarks(solution, count, kfe_i_gram_rank_bound(gram),
+                                            kfe_i_gram_trace_left(gram)));
 cleanup:
     return status;
 }

@@ -22,6 +22,8 @@ kfe_status kfe_i_weighted_features(kfe_context *ctx, const kfe_i_fit_source *sou
                                    double **features);
 kfe_status kfe_i_approximate_features(const kfe_i_gram *gram, const double *weights, double *features,
                                       kfe_i_solution *solution);
+/* The coefficients of a solution become *moved, one row for each landmark, which it takes over. */
+kfe_status kfe_i_put_on_landmarks(const kfe_i_gram *gram, double **moved, kfe_i_solution *solution);
 /* Rewrites a dual solution on the landmarks of the operator, and records what they leave of the trace. */
 kfe_status kfe_i_solution_to_landmarks(const kfe_i_gram *gram, kfe_i_solution *solution);
 

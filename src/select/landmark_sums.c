@@ -57,11 +57,12 @@ static int is_served(const kfe_i_group *group, const kfe_spec *spec)
 static kfe_status take_factor(const kfe_i_group *group, const kfe_i_gram *gram, kfe_i_landmark_sums *out)
 {
     kfe_status status = KFE_OK;
-    kfe_i_landmark_info info = kfe_i_landmarks_of(gram);
+    int64_t r = kfe_i_gram_rank_bound(gram);
+    int64_t count = 0;
+    const int64_t *landmarks = kfe_i_gram_support(gram, &count);
     double *rows = NULL;
 
-    int64_t r = info.rank;
-    if (!info.exact || r == 0)
+    if (count > r || r == 0)
         return KFE_OK;
     KFE_ALLOC(out->ctx, rows, group->row_count * r);
     KFE_TRY(kfe_i_landmark_rows(gram, 0, group->row_count, rows));
@@ -73,8 +74,8 @@ static kfe_status take_factor(const kfe_i_group *group, const kfe_i_gram *gram, 
     KFE_ALLOC(out->ctx, out->landmarks, r);
     KFE_ALLOC(out->ctx, out->lower, r * r);
     for (int64_t j = 0; j < r; j++) {
-        out->landmarks[j] = group->rows[info.index[j]];
-        memcpy(out->lower + j * r, rows + info.index[j] * r, (size_t)r * sizeof *rows);
+        out->landmarks[j] = group->rows[landmarks[j]];
+        memcpy(out->lower + j * r, rows + landmarks[j] * r, (size_t)r * sizeof *rows);
     }
 cleanup:
     kfe_i_free(out->ctx, rows);

@@ -16,22 +16,25 @@ enum { N = 90, M = 20, K = 3 };
 typedef struct subject {
     engine_problem origin;
     kfe_i_gram *gram, *centred;
-    kfe_i_landmark_info info;
+    struct {
+        const int64_t *index;
+        int64_t count, rank;
+        double left;
+    } info;
     double *matrix; /* C W⁻¹ Cᵀ for the landmarks that the operator has */
 } subject;
 
 /* C W⁻¹ Cᵀ by Gaussian elimination. */
-static double *nystrom(int64_t n, const double *g, const kfe_i_landmark_info *info)
+static double *nystrom(int64_t n, const double *g, int64_t m, const int64_t *index)
 {
-    int64_t m = info->count;
     double *c = malloc((size_t)(n * m) * sizeof *c);
     double *w = malloc((size_t)(m * m) * sizeof *w);
 
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < m; j++)
-            c[i * m + j] = g[i * n + info->index[j]];
+            c[i * m + j] = g[i * n + index[j]];
     for (int64_t i = 0; i < m; i++)
-        memcpy(w + i * m, c + info->index[i] * m, (size_t)m * sizeof *w);
+        memcpy(w + i * m, c + index[i] * m, (size_t)m * sizeof *w);
     double *transposed = support_transpose(n, m, c);
     double *solved = support_solve(m, n, w, transposed);
     double *out = support_product(n, m, n, c, solved);
@@ -52,13 +55,14 @@ static subject open_subject(kfe_context *ctx, const char *name, kfe_i_landmark_p
     assert_ok(ctx, kfe_i_gram_open(ctx, &s.origin.kernels, &s.origin.table, KFE_GRAM_AUTO, &source));
     assert_ok(ctx, kfe_i_gram_landmarks(ctx, source, &plan, storage, &s.gram));
     assert_ok(ctx, kfe_i_gram_centred(ctx, s.gram, &s.centred));
-    s.info = kfe_i_landmarks_of(s.gram);
-    int64_t supported = 0;
-    assert_ptr_equal(kfe_i_gram_support(s.gram, &supported), s.info.index);
-    assert_int_equal(supported, s.info.count);
-    assert_null(kfe_i_gram_support(s.origin.gram, &supported));
+    s.info.index = kfe_i_gram_support(s.gram, &s.info.count);
+    s.info.rank = kfe_i_gram_rank_bound(s.gram);
+    s.info.left = kfe_i_gram_trace_left(s.gram);
+    int64_t all = 0;
+    assert_null(kfe_i_gram_support(s.origin.gram, &all));
+    assert_int_equal(all, N);
     double *g = engine_matrix(&s.origin, 0);
-    s.matrix = nystrom(N, g, &s.info);
+    s.matrix = nystrom(N, g, s.info.count, s.info.index);
     free(g);
     return s;
 }
@@ -278,7 +282,8 @@ static void check_all(kfe_context *ctx, const char *name, kfe_i_landmark_rule ru
     double tolerance = tolerance_of(storage);
 
     assert_in_range(s.info.count, 1, M);
-    assert_true(s.info.exact); /* rounding of the factor does not make the kernel indefinite */
+    assert_int_equal(s.info.rank,
+                     s.info.count); /* rounding of the factor does not make the kernel indefinite */
     check_entries(&s, tolerance);
     check_product(&s, tolerance);
     check_left(&s, tolerance);
@@ -453,7 +458,7 @@ static void check_indefinite(void **state, kfe_i_gram_storage storage)
             for (int64_t l = 0; l < N && values[l] > 0; l++)
                 positive[i * N + j] += values[l] * vectors[i * N + l] * vectors[j * N + l];
         }
-    assert_false(s.info.exact);
+    assert_true(s.info.rank < s.info.count);
     assert_ok(*state, kfe_i_gram_block(s.gram, 0, N, 0, N, block, N));
     assert_below(farthest(N * N, block, positive), 1e-7 * values[0]);
     free(g);

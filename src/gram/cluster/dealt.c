@@ -13,7 +13,6 @@
  */
 #include "gram/cluster/dealt.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -201,7 +200,7 @@ kfe_status kfe_i_dealt_keep(const kfe_i_gram *gram, int single, int64_t rows, kf
     KFE_TRY(make(kept_form(single, rows == gram->size), from->source, from->tiled, out));
     dealt_state *s = (*out)->state;
     if (single)
-        (*out)->epsilon = (double)FLT_EPSILON;
+        (*out)->precision = &kfe_i_single;
     KFE_TRY(
         kfe_i_check_memory(ctx, kfe_i_dealt_bytes(rows, s->share.parts, single),
                            "this process's part of the stored kernel matrix",

@@ -13,7 +13,6 @@
  */
 #include "gram/cluster/on_devices.h"
 
-#include <float.h>
 #include <string.h>
 
 #include "core/cluster.h"
@@ -179,7 +178,7 @@ static kfe_status make(const kfe_i_gram *source, const kfe_i_gram_form *form, kf
     KFE_TRY(make_empty(source, form, &made));
     devices_state *s = made->state;
     if (type == KFE_DEVICE_F32)
-        made->epsilon = (double)FLT_EPSILON;
+        made->precision = &kfe_i_single;
     KFE_TRY(kfe_i_device_panels_new(source, &(kfe_i_device_panels_shape){s->share, type, kept}, &s->panels));
     if (s->panels) {
         *out = made;

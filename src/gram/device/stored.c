@@ -4,7 +4,6 @@
  * as fit are kept in single precision, and the rest is computed in single precision at every pass. policy.c makes them for many
  * passes. All borrow the operator that computes (fused.c), which answers whatever the matrix does not.
  */
-#include <float.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -251,7 +250,7 @@ static kfe_status make(const kfe_i_gram *source, const kfe_i_gram_form *form, kf
     s->device = kfe_i_fused_device(source);
     s->precision = rows == 0 ? type : KFE_DEVICE_F64;
     if (type == KFE_DEVICE_F32)
-        (*out)->epsilon = (double)FLT_EPSILON;
+        (*out)->precision = &kfe_i_single;
     if (rows > 0)
         result = fill_kept(s, type, rows);
     if (result != KFE_DEVICE_OK && result != KFE_DEVICE_NO_MEMORY)

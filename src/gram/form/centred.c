@@ -175,26 +175,31 @@ kfe_status kfe_i_centred_times_single(const kfe_i_gram *gram, const double *v, i
 
 /* ---- asked of the operator inside ---- */
 
-const kfe_i_gram *kfe_i_centred_inner(const kfe_i_gram *centred)
+static const kfe_i_gram *inner_of(const kfe_i_gram *centred)
 {
     return ((const centred_state *)centred->state)->inner;
+}
+
+const kfe_i_gram *kfe_i_centred_inner(const kfe_i_gram *centred)
+{
+    return inner_of(centred);
 }
 
 /* The entries of PGP may be much smaller than those of G, which have the rounding errors: 1 for a wide Gaussian. */
 kfe_status kfe_i_centred_largest(const kfe_i_gram *gram, double *out)
 {
-    return kfe_i_gram_largest(kfe_i_centred_inner(gram), out);
+    return kfe_i_gram_largest(inner_of(gram), out);
 }
 
 /* Without the pass for the means. */
 kfe_status kfe_i_centred_column_seconds(const kfe_i_gram *gram, double *out)
 {
-    return kfe_i_gram_column_seconds(kfe_i_centred_inner(gram), out);
+    return kfe_i_gram_column_seconds(inner_of(gram), out);
 }
 
 int64_t kfe_i_centred_rank_bound(const kfe_i_gram *gram)
 {
-    return kfe_i_gram_rank_bound(kfe_i_centred_inner(gram));
+    return kfe_i_gram_rank_bound(inner_of(gram));
 }
 
 /* Copies the row means of `from` to `to`, a centred operator over the same matrix, which saves it a pass. */
@@ -221,7 +226,7 @@ kfe_status kfe_i_centred_keep(const kfe_i_gram *gram, kfe_i_keep_how how, double
     kfe_i_kept inside = {0};
     kfe_i_gram *made = NULL;
 
-    KFE_TRY(kfe_i_gram_keep(kfe_i_centred_inner(gram), how, reserve, &inside));
+    KFE_TRY(kfe_i_gram_keep(inner_of(gram), how, reserve, &inside));
     if (!inside.stored)
         return KFE_OK;
     KFE_TRY(kfe_i_gram_centred(gram->ctx, inside.stored, &made));

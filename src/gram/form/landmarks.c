@@ -13,6 +13,7 @@
 #include "gram/form.h"
 #include "gram/form/landmarks_factor.h"
 #include "gram/landmark/rpcholesky.h"
+#include "linalg/basis.h"
 #include "linalg/linalg.h"
 
 enum { PANEL = 1024 };
@@ -164,6 +165,11 @@ static const int64_t *support(const kfe_i_gram *gram, int64_t *count)
     return factor_of(gram)->index;
 }
 
+static double trace_left(const kfe_i_gram *gram)
+{
+    return ((const landmark_state *)gram->state)->left;
+}
+
 static void release(kfe_i_gram *gram)
 {
     kfe_i_landmark_factor_free(&((landmark_state *)gram->state)->factor);
@@ -181,6 +187,7 @@ static const kfe_i_gram_form form = {
     .rank_bound = rank_bound,
     .centre = kfe_i_landmark_centre,
     .support = support,
+    .trace_left = trace_left,
     .release = release,
 };
 
@@ -188,17 +195,6 @@ kfe_i_landmark_factor *kfe_i_landmark_factor_of(const kfe_i_gram *gram)
 {
     assert(gram->form == &form);
     return factor_of(gram);
-}
-
-kfe_i_landmark_info kfe_i_landmarks_of(const kfe_i_gram *gram)
-{
-    const kfe_i_landmark_factor *f = kfe_i_landmark_factor_of(gram);
-
-    return (kfe_i_landmark_info){.index = f->index,
-                                 .count = f->count,
-                                 .rank = f->rank,
-                                 .left = ((const landmark_state *)gram->state)->left,
-                                 .exact = f->lower != NULL};
 }
 
 kfe_status kfe_i_landmark_coefficients(const kfe_i_gram *gram, const int64_t *index, int64_t rows,
@@ -226,16 +222,16 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_landmark_map(const kfe_i_gram *gram, double *out)
+kfe_status kfe_i_landmark_map(const kfe_i_gram *gram, const double *z, int64_t k, double *out)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_landmark_factor *f = kfe_i_landmark_factor_of(gram);
     double *identity = NULL;
 
-    KFE_ALLOC_ZERO(gram->ctx, identity, f->rank * f->rank);
-    for (int64_t j = 0; j < f->rank; j++)
-        identity[j * f->rank + j] = 1;
-    KFE_TRY(kfe_i_factor_map(f, identity, f->rank, out));
+    if (!z) {
+        KFE_ALLOC_ZERO(gram->ctx, identity, k * k);
+        kfe_i_add_to_diagonal(k, 1, identity);
+    }
+    KFE_TRY(kfe_i_factor_map(kfe_i_landmark_factor_of(gram), z ? z : identity, k, out));
 cleanup:
     kfe_i_free(gram->ctx, identity);
     return status;

@@ -34,23 +34,12 @@ kfe_status kfe_i_gram_open_plan(kfe_context *ctx, const kfe_i_kernel_list *kerne
 int kfe_i_landmarks_can_stream(const kfe_context *ctx, const kfe_i_kernel_list *kernels,
                                const kfe_i_table *views);
 
-typedef struct kfe_i_landmark_info {
-    const int64_t *index; /* the landmarks: examples of the operator */
-    int64_t count;
-    int64_t rank; /* columns of F */
-    double left;  /* share of the trace of G that G̃ leaves, 0 … 1 */
-    int exact; /* the columns of G̃ at the landmarks are those of G: the kernel is positive definite on them */
-} kfe_i_landmark_info;
-
-/* Describes an operator that kfe_i_gram_landmarks made. */
-kfe_i_landmark_info kfe_i_landmarks_of(const kfe_i_gram *gram);
-
 /* out (count × k) = TFᵀA, the coefficients on the landmarks of A (rows × k) on the examples `index` (NULL: all).
  * Not for a centred operator. */
 kfe_status kfe_i_landmark_coefficients(const kfe_i_gram *gram, const int64_t *index, int64_t rows,
                                        const double *a, int64_t k, double *out);
-/* out (count × rank) = T, the coefficients of the columns of F. */
-kfe_status kfe_i_landmark_map(const kfe_i_gram *gram, double *out);
+/* out (count × k) = Tz, the coefficients on the landmarks of combinations z (rank × k) of the columns of F; NULL: of the columns. */
+kfe_status kfe_i_landmark_map(const kfe_i_gram *gram, const double *z, int64_t k, double *out);
 /* Rows of F: out (rows × rank). Not for a centred operator. */
 kfe_status kfe_i_landmark_rows(const kfe_i_gram *gram, int64_t first, int64_t rows, double *out);
 

@@ -8,7 +8,6 @@
  * If memory is short, only the leading square of the matrix is kept, in single precision. Another operator evaluates its entries and the rest of
  * the products at every pass: in tiles, of which each is used twice, like those kept.
  */
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -321,7 +320,7 @@ static kfe_status make(const kfe_i_gram *source, const kfe_i_gram_form *form, in
     kfe_i_gram_inherit(*out, source);
     (*out)->processes = 1;
     if (single)
-        (*out)->epsilon = (double)FLT_EPSILON;
+        (*out)->precision = &kfe_i_single;
     a->n = rows;
     a->share = (kfe_i_share){0, 1};
     KFE_TRY(kfe_i_check_stored(ctx, kfe_i_gram_packed_bytes(rows, single)));

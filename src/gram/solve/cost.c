@@ -239,7 +239,7 @@ kfe_status kfe_i_cost_of(const kfe_i_gram *gram, double ridge, int64_t k, double
     out->dealt = gram->processes;
     KFE_TRY(kfe_i_gram_column_seconds(gram, &out->column_seconds));
     if (out->column_seconds == 0)
-        out->entry_bytes = gram->epsilon > DBL_EPSILON ? 2 : 4; /* half of the matrix is read */
+        out->entry_bytes = gram->precision->entry_bytes / 2.0; /* half of the matrix is read */
 cleanup:
     return status;
 }

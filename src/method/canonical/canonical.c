@@ -224,17 +224,18 @@ static kfe_status move_to_landmarks(const canonical *c, const view_part *view, c
 {
     kfe_status status = KFE_OK;
     kfe_i_arena memory = {.ctx = c->ctx};
-    kfe_i_landmark_info info = kfe_i_landmarks_of(view->plain);
+    int64_t count = 0;
+    const int64_t *landmarks = kfe_i_gram_support(view->plain, &count);
     int64_t *place;
     double *moved;
 
     KFE_TAKE(&memory, place, c->n);
-    KFE_TAKE(&memory, moved, info.count * c->dim);
+    KFE_TAKE(&memory, moved, count * c->dim);
     KFE_TRY(kfe_i_landmark_coefficients(view->plain, NULL, c->n, a, c->dim, moved));
     for (int64_t l = 0; l < c->landmark_count; l++)
         place[c->landmarks[l]] = l;
-    for (int64_t l = 0; l < info.count; l++) /* a view may need fewer of them */
-        memcpy(out + place[info.index[l]] * c->dim, moved + l * c->dim, (size_t)c->dim * sizeof *out);
+    for (int64_t l = 0; l < count; l++) /* a view may need fewer of them */
+        memcpy(out + place[landmarks[l]] * c->dim, moved + l * c->dim, (size_t)c->dim * sizeof *out);
 cleanup:
     kfe_i_arena_free(&memory);
     return status;
@@ -362,9 +363,9 @@ static kfe_status record_landmarks(const canonical *c, kfe_i_solution *out)
     if (c->landmark_count == 0)
         return KFE_OK;
     for (int64_t v = 0; v < c->count; v++) {
-        kfe_i_landmark_info info = kfe_i_landmarks_of(c->views[v].plain);
-        rank = info.rank > rank ? info.rank : rank;
-        left = fmax(left, info.left);
+        int64_t bound = kfe_i_gram_rank_bound(c->views[v].plain);
+        rank = bound > rank ? bound : rank;
+        left = fmax(left, kfe_i_gram_trace_left(c->views[v].plain));
     }
     KFE_TRY(kfe_i_solution_record_landmarks(out, c->landmark_count, rank, left));
 cleanup:

@@ -33,7 +33,7 @@ static kfe_status find_centroids(kfe_i_arena *memory, const kfe_i_fit_source *so
     kfe_i_groups groups = {0};
     double *members;
 
-    KFE_TRY(kfe_i_ask_factor(memory->ctx, source, &gram, &table));
+    KFE_TRY(kfe_i_ask_factor(memory->ctx, source, &gram, &table, NULL));
     KFE_TRY(kfe_i_groups_from_classes(memory->ctx, source->target, &groups));
     *d = table->cols;
     *c = groups.count;

@@ -16,9 +16,6 @@
 #include "method/deflation/deflation.h"
 #include "method/shared/range.h"
 
-/* In single precision √ε would end the iterations too soon; at this share τ still has two digits. */
-#define KFE_SINGLE_DEPENDENT 1e-5
-
 enum { PANEL_ROWS = 256 };
 
 /* ---- products ---- */
@@ -187,7 +184,7 @@ static kfe_status begin_primal(kfe_i_deflation *d, const kfe_i_gram *gram)
     KFE_ALLOC(d->ctx, d->data.panels,
               kfe_context_threads(d->ctx) * d->rows * (d->targets > 1 ? d->targets : 1));
     KFE_TRY(kfe_i_gram_diagonal(gram, norms));
-    d->limits.dependent = sqrt(DBL_EPSILON);
+    d->limits.dependent = kfe_i_double.dependent;
     for (int64_t i = 0; i < d->examples; i++) /* a sum of n products is usually off by √n·ε */
         d->limits.rounding += 16 * (double)d->examples * DBL_EPSILON * DBL_EPSILON * norms[i];
     if (d->setup.center)
@@ -208,7 +205,7 @@ static kfe_status begin_dual(kfe_i_deflation *d, const kfe_i_gram *gram, double 
         KFE_TRY(kfe_i_gram_keep(data->gram, KFE_KEEP_ANY, bytes, &data->kept));
         data->gram = data->kept.gram;
     }
-    d->limits.dependent = data->gram->epsilon > DBL_EPSILON ? KFE_SINGLE_DEPENDENT : sqrt(DBL_EPSILON);
+    d->limits.dependent = data->gram->precision->dependent;
     KFE_TRY(kfe_i_gram_rounding(data->gram, &d->limits.rounding));
 cleanup:
     return status;
@@ -247,14 +244,17 @@ kfe_status kfe_i_deflation_begin(kfe_context *ctx, const kfe_i_fit_source *sourc
     double largest = 0;
 
     *d = (kfe_i_deflation){.ctx = ctx};
-    KFE_TRY(kfe_i_ask_gram(ctx, source, &gram));
+    const kfe_i_table *transposed = NULL;
+    const kfe_i_table *table = NULL;
+    KFE_TRY(kfe_i_ask_factor(ctx, source, &gram, &table, &transposed));
     int64_t n = gram->size;
     *d = (kfe_i_deflation){.ctx = ctx, .setup = *setup, .examples = n, .rows = n, .unit = 1};
     d->roots = gram->roots;
     d->mass = kfe_i_gram_mass(gram);
     if (setup->side == KFE_SIDE_PRIMAL) {
-        d->data.table = kfe_i_gram_factor(gram, &d->data.transposed);
-        d->rows = d->data.table->cols;
+        d->data.table = table;
+        d->data.transposed = transposed;
+        d->rows = table->cols;
     }
     int64_t automatic = setup->auto_dim > 0 ? setup->auto_dim : KFE_DEFLATION_AUTO_DIM;
     d->most = setup->dim > 0 ? setup->dim : automatic;

@@ -138,7 +138,7 @@ kfe_status kfe_i_spls_fit(kfe_context *ctx, const kfe_i_fit_source *source, cons
     sparse_state state = {0};
 
     KFE_TRY(kfe_i_keep_parse(ctx, job->method, job->keep, NULL, 0, &state.list));
-    KFE_TRY(kfe_i_ask_factor(ctx, source, &gram, &table));
+    KFE_TRY(kfe_i_ask_factor(ctx, source, &gram, &table, NULL));
     int64_t d = table->cols;
     KFE_ALLOC(ctx, state.sizes, d);
     KFE_ALLOC(ctx, state.before, d);

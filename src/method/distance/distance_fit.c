@@ -117,7 +117,7 @@ static kfe_status open_system(kfe_context *ctx, const kfe_i_table *x, linear_sys
     s->mean = s->regression.trace / kfe_i_table_weight(x);
     if (s->streamed)
         KFE_TRY(kfe_i_landmark_note_kept(s->plain, s->regression.trace));
-    fit->trace_left = kfe_i_landmarks_of(s->plain).left;
+    fit->trace_left = kfe_i_gram_trace_left(s->plain);
 cleanup:
     return status;
 }

@@ -152,7 +152,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const vo
         return kfe_i_stand_in_fit(
             ctx, source->sums, &(kfe_i_stand_in_job){.fit = fit, .settings = settings, .centred = s->center},
             out);
-    KFE_TRY(kfe_i_ask_factor(ctx, source, &x.gram, &x.table));
+    KFE_TRY(kfe_i_ask_factor(ctx, source, &x.gram, &x.table, NULL));
     int64_t n = x.table->rows;
     int64_t d = x.table->cols;
     int64_t wanted = kfe_i_principal_wanted(s, d < n ? d : n);

@@ -32,7 +32,7 @@ kfe_status kfe_i_factor_columns(kfe_context *ctx, const kfe_i_fit_source *source
     const kfe_i_gram *gram = NULL;
     const kfe_i_table *table = NULL;
 
-    KFE_TRY(kfe_i_ask_factor(ctx, source, &gram, &table));
+    KFE_TRY(kfe_i_ask_factor(ctx, source, &gram, &table, NULL));
     int64_t d = table->cols;
     const double *roots = gram->roots;
     double mass = kfe_i_gram_mass(gram);
