@@ -88,7 +88,8 @@ def test_views(spectra):
 
 
 CHAINS = ["snv", "msc", "sg:window=7,order=3,derivative=1", "sg:window=1,order=0", "detrend:order=2", "area:total=10", "vector", "log:offset=1", "clr:offset=0.5",
-          "standard", "pareto", "bin:width=4", "cut:keep=3..20", "snv,sg:window=5,bin:width=7,cut:drop=2..2,pareto"]
+          "standard", "pareto", "bin:width=4", "cut:keep=3..20", "snv,sg:window=5,bin:width=7,cut:drop=2..2,pareto",
+          "snv,cars:runs=10,dim=4,standard", "bin:width=2,stability:keep=6,threshold=0.6"]
 
 
 @pytest.mark.parametrize("chain", CHAINS)

@@ -87,17 +87,19 @@ static kfe_status refuse_settings(kfe_context *ctx, const char *why)
     return kfe_i_fail(ctx, KFE_EUNSUPPORTED, "%s", said);
 }
 
-/* A step that learns needs all rows before the first is summed. With a kernel, the rows that decide the scaling decide the steps. */
+/* A step that learns needs all rows before the first is summed. With a kernel, the rows that decide the scaling decide the steps, but they are too
+ * few to choose columns by the target. */
 static kfe_status refuse_learning(kfe_context *ctx, void *user, const char *view, const char *text)
 {
     kfe_status status = KFE_OK;
+    const kfe_spec *spec = user;
     const char *step = NULL;
     kfe_i_chain chain = {0};
 
-    (void)user;
     (void)view;
     KFE_TRY(kfe_i_chain_parse(ctx, text, &chain));
-    if (kfe_i_chain_learns(&chain, &step))
+    if (kfe_i_accumulator_has_kernel(spec) ? kfe_i_chain_chooses(&chain, &step)
+                                           : kfe_i_chain_learns(&chain, &step))
         KFE_FAIL(
             ctx, KFE_EUNSUPPORTED,
             "{prepare}: step %s learns from all rows before the fit, which a fit from sums over rows cannot "
@@ -151,8 +153,7 @@ kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec, int k
                  "{landmarks}",
                  spec->method->name);
     KFE_TRY(kfe_spec_check(ctx, spec, NULL, NULL));
-    if (!kfe_i_accumulator_has_kernel(spec))
-        KFE_TRY(kfe_i_chain_each(ctx, spec->fit.prepare, refuse_learning, NULL));
+    KFE_TRY(kfe_i_chain_each(ctx, spec->fit.prepare, refuse_learning, (void *)(uintptr_t)spec));
 cleanup:
     return status;
 }
@@ -168,8 +169,7 @@ int kfe_spec_accumulates(const kfe_spec *spec)
            kfe_i_spec_calibration(spec) == KFE_CALIBRATION_NONE &&
            spec->fit.conformal == KFE_CONFORMAL_NONE && !spec->fit.target_scale &&
            !kfe_i_balances_classes(spec) &&
-           (kfe_i_accumulator_has_kernel(spec) ||
-            kfe_i_chain_each(spec->ctx, spec->fit.prepare, refuse_learning, NULL) == KFE_OK);
+           kfe_i_chain_each(spec->ctx, spec->fit.prepare, refuse_learning, (void *)(uintptr_t)spec) == KFE_OK;
 }
 
 /* ---- the map ---- */

@@ -31,7 +31,8 @@ enum {
     KFE_STREAM_PERMUTE,
     KFE_STREAM_TREE,
     KFE_STREAM_DIM,
-    KFE_STREAM_CONFORMAL
+    KFE_STREAM_CONFORMAL,
+    KFE_STREAM_STEPS
 };
 
 void kfe_i_rng_init(kfe_i_rng *rng, uint64_t seed, uint64_t stream);

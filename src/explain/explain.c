@@ -18,6 +18,7 @@ static const explain_part parts[] = {
     {"views", kfe_i_explain_views, NULL},       {"distance", kfe_i_explain_distance, "metric"},
     {"gradient", kfe_i_explain_gradient, NULL}, {"support", kfe_i_explain_support, NULL},
     {"diagnostics", kfe_i_explain_rows, NULL},  {"jackknife", kfe_i_explain_jackknife, NULL},
+    {"chosen", kfe_i_explain_chosen, NULL},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -29,7 +30,7 @@ static const kfe_i_param rows[] = {
         "counts in a learned distance), gradient (derivatives by column), support (support "
         "examples that weigh most), diagnostics (how far each example is from the training data: T², Q, "
         "leverage, DModX, with limits), jackknife (intervals of coefficients, by fits without some rows of "
-        "the training data); by default all that applies to the model and the data, but diagnostics only "
+        "the training data), chosen (the columns that a step such as cars has chosen); by default all that applies to the model and the data, but diagnostics only "
         "with {examples}, and never jackknife"),
     KFE_REAL(
         kfe_i_explain_settings, level, "level", "0.95", 0.5, 0.999999,

@@ -52,6 +52,9 @@ kfe_status kfe_i_explain_axis(kfe_i_explaining *job, const char *name, int64_t c
                               const char *const *labels, int *out);
 /* Makes an axis of the model, unless it is made: columns of all views, features, outputs, targets, or the rows of the data. */
 kfe_status kfe_i_explain_model_axis(kfe_i_explaining *job, int axis);
+/* "name" or, of several views, "view.name", and "column 3" without a name; the caller frees it. */
+kfe_status kfe_i_explain_column_label(const kfe_i_explaining *job, int v, int64_t j, const char *name,
+                                      char **out);
 /* Adds a zeroed table over two axes; *values is its memory, row by row. */
 kfe_status kfe_i_explain_table(kfe_i_explaining *job, const char *name, const char *about, int rows, int cols,
                                double **values);
@@ -68,6 +71,8 @@ kfe_status kfe_i_explain_support(kfe_i_explaining *job);
 kfe_status kfe_i_explain_rows(kfe_i_explaining *job);
 /* Standard deviations and intervals of coefficients, by fits without some training rows; only for those who ask. */
 kfe_status kfe_i_explain_jackknife(kfe_i_explaining *job);
+/* How often the runs of steps such as cars kept each column, and whether it was chosen. */
+kfe_status kfe_i_explain_chosen(kfe_i_explaining *job);
 
 /* sizes[c] = the gradient importance of each column of all views, summed over outputs or features. KFE_EUNSUPPORTED as
  * kfe_i_explain_gradient. */

@@ -77,8 +77,8 @@ cleanup:
 
 /* ---- axes of the model ---- */
 
-/* "name", "view.name", "column 3" or "view.column 3" */
-static kfe_status column_label(const kfe_i_explaining *job, int v, int64_t j, const char *name, char **out)
+kfe_status kfe_i_explain_column_label(const kfe_i_explaining *job, int v, int64_t j, const char *name,
+                                      char **out)
 {
     const kfe_i_model_view *view = &job->model->views[v];
     kfe_i_text text;
@@ -101,8 +101,8 @@ static kfe_status label_columns(const kfe_i_explaining *job, kfe_i_labels *axis)
     KFE_ALLOC_ZERO(job->ctx, axis->labels, axis->count);
     for (int v = 0; v < job->model->view_count; v++)
         for (int64_t j = 0; j < job->model->views[v].cols; j++)
-            KFE_TRY(
-                column_label(job, v, j, kfe_model_column_name(job->model, v, j), &axis->labels[position++]));
+            KFE_TRY(kfe_i_explain_column_label(job, v, j, kfe_model_column_name(job->model, v, j),
+                                               &axis->labels[position++]));
 cleanup:
     return status;
 }
@@ -116,7 +116,8 @@ static kfe_status label_prepared(const kfe_i_explaining *job, kfe_i_labels *axis
     for (int v = 0; v < job->model->view_count; v++) {
         const kfe_i_model_view *view = &job->model->views[v];
         for (int64_t j = 0; j < kfe_i_view_prepared_cols(view); j++)
-            KFE_TRY(column_label(job, v, j, kfe_i_view_prepared_name(view, j), &axis->labels[position++]));
+            KFE_TRY(kfe_i_explain_column_label(job, v, j, kfe_i_view_prepared_name(view, j),
+                                               &axis->labels[position++]));
     }
 cleanup:
     return status;

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/rng.h"
+#include "data/rows/distinct.h"
 #include "model/chain_views.h"
 #include "model/distance_file.h"
 
@@ -136,8 +138,64 @@ static void take_distance(kfe_i_scaler *distance, kfe_i_scaler *scaler)
     memset(&distance->map, 0, sizeof distance->map);
 }
 
+/* What steps that choose columns learn from, and what it borrows. */
+typedef struct choosing {
+    kfe_i_step_target target;
+    const kfe_i_step_target *given; /* NULL: no step needs it, or there is none */
+    kfe_i_distinct distinct;
+    kfe_i_row_key *keys;
+    double *indicators;
+} choosing;
+
+static kfe_status take_values(kfe_context *ctx, const kfe_i_target *target, choosing *out)
+{
+    kfe_status status = KFE_OK;
+
+    out->target.cols = target->cols;
+    out->target.values = target->values;
+    out->target.is_real = target->task == KFE_TASK_REAL;
+    if (out->target.is_real)
+        return KFE_OK;
+    out->target.cols = target->class_count;
+    KFE_ALLOC_ZERO(ctx, out->indicators, target->rows * target->class_count);
+    for (int64_t i = 0; i < target->rows; i++)
+        out->indicators[i * target->class_count + target->codes[i]] = 1;
+    out->target.values = out->indicators;
+cleanup:
+    return status;
+}
+
+static kfe_status begin_choosing(kfe_context *ctx, const char *prepare, const kfe_data *train, choosing *out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_target *target = &train->target;
+    int needed = 0;
+
+    KFE_TRY(kfe_i_chain_needs_target(ctx, prepare, &needed));
+    if (!needed || target->task == KFE_TASK_NONE)
+        return KFE_OK;
+    if (!target->keys)
+        KFE_TRY(kfe_i_data_row_keys(ctx, train, &out->keys));
+    KFE_TRY(kfe_i_distinct_make(ctx, target->rows, out->keys ? out->keys : target->keys, KFE_STREAM_STEPS,
+                                &out->distinct));
+    KFE_TRY(take_values(ctx, target, out));
+    out->target.units = out->distinct.count;
+    out->target.unit_of = out->distinct.of;
+    out->given = &out->target;
+cleanup:
+    return status;
+}
+
+static void end_choosing(kfe_context *ctx, choosing *c)
+{
+    kfe_i_distinct_free(&c->distinct);
+    kfe_i_free(ctx, c->keys);
+    kfe_i_free(ctx, c->indicators);
+}
+
 static kfe_status learn_scaler(kfe_context *ctx, kfe_i_scaling how, const kfe_i_kernel_list *kernels,
-                               const kfe_data *train, int v, kfe_i_scaler *out)
+                               const kfe_data *train, int v, const kfe_i_step_target *target,
+                               kfe_i_scaler *out)
 {
     kfe_status status = KFE_OK;
     const kfe_i_view *view = &train->views[v];
@@ -145,7 +203,8 @@ static kfe_status learn_scaler(kfe_context *ctx, kfe_i_scaling how, const kfe_i_
     kfe_i_scale_source source = {.table = &weighted,
                                  .gaps = &view->gaps,
                                  .names = kfe_i_view_names(view),
-                                 .shown = kfe_i_view_shown(view)};
+                                 .shown = kfe_i_view_shown(view),
+                                 .target = target};
     kfe_i_chain chain = {0};
 
     if (how.prepare && strcmp(how.prepare, KFE_CHAIN_NONE) != 0)
@@ -175,7 +234,9 @@ kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_ke
     kfe_status status = KFE_OK;
     kfe_i_scaler distance = {0};
     kfe_i_scaler *own = NULL;
+    choosing columns = {0};
 
+    KFE_TRY(begin_choosing(ctx, how.prepare, train, &columns));
     if (!scalers) {
         KFE_ALLOC_ZERO(ctx, own, data->view_count);
         scalers = own;
@@ -186,7 +247,7 @@ kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_ke
     }
     for (int v = 0; v < data->view_count; v++) {
         const kfe_i_table *table = &data->views[v].table;
-        KFE_TRY(learn_scaler(ctx, how, kernels, train, v, &scalers[v]));
+        KFE_TRY(learn_scaler(ctx, how, kernels, train, v, columns.given, &scalers[v]));
         if (distance.map.values)
             take_distance(&distance, &scalers[v]);
         if (how.keeps_singles && kfe_i_scaler_keeps_single(&scalers[v], table))
@@ -201,6 +262,7 @@ cleanup:
         kfe_i_scaler_free(&own[v]);
     kfe_i_free(ctx, own);
     kfe_i_scaler_free(&distance);
+    end_choosing(ctx, &columns);
     return status;
 }
 

@@ -72,6 +72,34 @@ void kfe_i_put_scaling(const kfe_model *model, int view, kfe_i_text *text)
     kfe_i_text_puts(text, ")");
 }
 
+/* "chosen      by cars: 6 of 200 columns: 920 nm 1000 nm ..." */
+static void add_chosen(kfe_i_text *text, const kfe_model *model, int v)
+{
+    const kfe_i_chain *chain = &model->views[v].scaler.chain;
+
+    for (int s = 0; s < chain->count; s++) {
+        const kfe_i_fitted_step *fit = &chain->steps[s];
+        int64_t *origins = fit->step->choose ? kfe_i_alloc(text->ctx, fit->cols, sizeof *origins) : NULL;
+        if (!fit->step->choose)
+            continue;
+        if (!origins)
+            text->status = KFE_ENOMEM;
+        kfe_i_text_printf(text, "chosen      by %s: %lld of %lld columns", fit->step->name,
+                          (long long)fit->made, (long long)fit->cols);
+        int is_known = origins && kfe_i_chain_origins(chain, s, origins);
+        for (int64_t j = 0; is_known && j < fit->made && j < FEW; j++) {
+            const char *name = kfe_model_column_name(model, v, origins[fit->kept[j]]);
+            kfe_i_text_puts(text, j > 0 ? ", " : ": ");
+            if (name)
+                kfe_i_text_add_shown(text, name);
+            else
+                kfe_i_text_printf(text, "%lld", (long long)origins[fit->kept[j]] + 1);
+        }
+        kfe_i_text_puts(text, is_known && fit->made > FEW ? " ...\n" : "\n");
+        kfe_i_free(text->ctx, origins);
+    }
+}
+
 static void add_views(kfe_i_text *text, const kfe_model *model)
 {
     for (int v = 0; v < model->view_count; v++) {
@@ -105,6 +133,7 @@ static void add_views(kfe_i_text *text, const kfe_model *model)
                               (long long)view->scaler.map.cols);
         if (!view->strings)
             kfe_i_text_puts(text, "\n");
+        add_chosen(text, model, v);
         add_encoding(text, &view->encoding);
     }
 }
@@ -285,6 +314,12 @@ static void write_steps(kfe_i_json *json, const kfe_i_chain *chain)
         kfe_i_json_object(json, NULL);
         kfe_i_json_text(json, "step", fit->step->name);
         kfe_i_json_text(json, "parameters", settings.bytes ? settings.bytes : "");
+        if (fit->step->choose) { /* places among the columns that the step sees */
+            kfe_i_json_array(json, "chosen");
+            for (int64_t j = 0; j < fit->made; j++)
+                kfe_i_json_integer(json, NULL, fit->kept[j] + 1);
+            kfe_i_json_end(json);
+        }
         kfe_i_json_end(json);
         kfe_i_text_free(&settings);
     }

@@ -98,7 +98,8 @@ def test_steps_equal_their_oracles(kfe, data, steps):
 
 def test_every_step_has_an_oracle(kfe):
     names = [step["name"] for step in json.loads(kfe.ok("steps", "--json").out)]
-    assert sorted(names) == sorted({steps.partition(":")[0] for steps in ORACLES})
+    chosen = {"cars", "stability"}  # their oracles are in python/tests/test_chosen.py
+    assert sorted(names) == sorted({steps.partition(":")[0] for steps in ORACLES} | chosen)
 
 
 def test_chain_equals_its_oracles(kfe, data):
@@ -335,6 +336,48 @@ def test_hostile_chains_in_model_files(kfe, data):
         rewrite(kfe.path("bad.kfe"), change)
         done = kfe.run("info", "bad.kfe", status=2)
         assert "damaged" in done.err, (old, new, done.err)
+
+
+def test_chosen_columns_are_shown(kfe, data):
+    kfe.ok("fit", "-q", *LS, "--prepare", "snv,cut:drop=900..908,stability:dim=2,errors=4", "spectra.csv", "-o", "m.kfe")
+    told = json.loads(kfe.ok("info", "m.kfe", "--json").out)["views"][0]
+    places = told["steps"][2]["chosen"]
+    names = [f"{WAVES[4 + place]:g} nm" for place in places]
+    assert 1 <= len(places) < 35 and told["prepared_columns"] == len(places)
+    assert f"chosen      by stability: {len(places)} of 35 columns: {', '.join(names[:12])}" in kfe.ok("info", "m.kfe").out
+    table = json.loads(kfe.ok("explain", "m.kfe", "--parts", "chosen", "--json").out)["tables"]["chosen"]
+    assert table["columns"] == ["runs", "chosen"] and len(table["rows"]) == 35
+    assert [table["rows"][j] for j in np.flatnonzero(np.array(table["values"])[:, 1])] == names
+    assert json.loads(kfe.ok("explain", "m.kfe", "--parts", "linear", "--json").out)["tables"]["coefficients"]["rows"] == names
+    kfe.ok("plot", "spectra", "m.kfe", "spectra.csv", "-o", "spectra.svg")
+    assert "chosen: stability" in kfe.path("spectra.svg").read_text()
+    columns = json.loads(kfe.ok("plot", "spectra", "m.kfe", "spectra.csv", "--format", "json", "-o", "-").out)["columns"]
+    numbers = {column["name"]: column.get("numbers") for column in columns}
+    marked = [position for position, mark in zip(numbers["position"], numbers["chosen"]) if mark is not None]
+    assert [f"{position:g} nm" for position in marked] == names
+
+
+def test_what_choosing_columns_needs(kfe, data):
+    failed = kfe.run("fit", "-m", "pca", "--label", "none", "--prepare", "cars", "spectra.csv", "-o", "m.kfe", status=2)
+    assert "step cars chooses columns by how they predict a target, and the data has none; give --label" in failed.err
+    for method in (["pls"], ["kpls", "-k", "linear", "--landmarks", "10"]):
+        failed = kfe.run("fit", "--stream", "-m", *method, "--dim", "2", "--prepare", "stability", "spectra.csv", "-o", "m.kfe", status=2)
+        assert "step stability learns from all rows before the fit" in failed.err
+    kfe.ok("fit", "-q", *LS, "--prepare", "snv", "spectra.csv", "-o", "snv.kfe")
+    failed = kfe.run("explain", "snv.kfe", "--parts", "chosen", status=2)
+    assert "no step of the model has chosen columns" in failed.err
+
+
+def test_damaged_choices_are_refused(kfe, data):
+    kfe.ok("fit", "-q", *LS, "--prepare", "cars:runs=10", "spectra.csv", "-o", "m.kfe")
+    raw = kfe.path("m.kfe").read_bytes()
+    length = int.from_bytes(raw[:8], "little")
+    begin, end = json.loads(raw[8:8 + length])["view0.step0.learned"]["data_offsets"]
+    empty = bytearray(raw)
+    empty[8 + length + begin:8 + length + end] = bytes(end - begin)
+    kfe.path("bad.kfe").write_bytes(bytes(empty))
+    rewrite(kfe.path("bad.kfe"), lambda metadata: None)
+    assert "damaged" in kfe.run("info", "bad.kfe", status=2).err
 
 
 def test_format_version_says_that_steps_are_needed(kfe, data):

@@ -415,7 +415,7 @@ static kfe_status learn_all(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i
         return kfe_i_scaler_learn(ctx, kind, rows, out);
     if (kind == KFE_SCALE_AUTO)
         kind = KFE_SCALE_NONE;
-    KFE_TRY(kfe_i_chain_learn(ctx, chain, rows, source->names, source->shown));
+    KFE_TRY(kfe_i_chain_learn(ctx, chain, rows, source->target, source->names, source->shown));
     KFE_TRY(learn_after_chain(ctx, kind, rows, source->shown, chain, out));
     out->cols = chain->cols;
     out->chain = *chain;

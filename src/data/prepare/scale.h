@@ -100,10 +100,11 @@ void kfe_i_scaler_apply_in_place(const kfe_i_scaler *scaler, kfe_i_table *table)
 /* Rows of a view to learn from or to scale. */
 typedef struct kfe_i_scale_source {
     const kfe_i_table *table;
-    const kfe_i_gaps *gaps; /* of the table; NULL: NaNs are the gaps */
-    char *const *names;     /* of its columns; NULL: none */
-    const char *shown;      /* what messages call it */
-    int64_t first_row;      /* of a part of a file: rows before it, for messages */
+    const kfe_i_gaps *gaps;          /* of the table; NULL: NaNs are the gaps */
+    char *const *names;              /* of its columns; NULL: none */
+    const char *shown;               /* what messages call it */
+    const kfe_i_step_target *target; /* what steps that choose columns learn from; NULL: there is none */
+    int64_t first_row;               /* of a part of a file: rows before it, for messages */
 } kfe_i_scale_source;
 
 /* Learns what to fill in, the steps of `chain`, which moves into the scaler, and the scaling of a view. Frees the chain after a failure. */

@@ -48,6 +48,31 @@ int kfe_i_chain_learns(const kfe_i_chain *chain, const char **which)
     return 0;
 }
 
+int kfe_i_chain_chooses(const kfe_i_chain *chain, const char **which)
+{
+    for (int s = 0; s < chain->count; s++)
+        if (chain->steps[s].step->choose) {
+            if (which)
+                *which = chain->steps[s].step->name;
+            return 1;
+        }
+    return 0;
+}
+
+int kfe_i_chain_origins(const kfe_i_chain *chain, int s, int64_t *origins)
+{
+    for (int64_t j = 0; j < chain->steps[s].cols; j++)
+        origins[j] = j;
+    for (int before = s; before-- > 0;) { /* from the columns of step s back to those of the data */
+        const kfe_i_fitted_step *fit = &chain->steps[before];
+        if (!fit->kept && fit->step->name_of)
+            return 0;
+        for (int64_t j = 0; fit->kept && j < chain->steps[s].cols; j++)
+            origins[j] = fit->kept[origins[j]];
+    }
+    return 1;
+}
+
 int kfe_i_chain_is_linear(const kfe_i_chain *chain, const char **which)
 {
     for (int s = 0; s < chain->count; s++)
@@ -280,22 +305,32 @@ cleanup:
     return status;
 }
 
-static kfe_status learn_step(kfe_context *ctx, const kfe_i_table *rows, kfe_i_fitted_step *fit)
+static kfe_status learn_step(kfe_context *ctx, const kfe_i_table *rows, const kfe_i_step_target *target,
+                             kfe_i_fitted_step *fit)
 {
     kfe_status status = KFE_OK;
 
+    if (fit->step->choose && !target)
+        KFE_FAIL(
+            ctx, KFE_EINPUT,
+            "{prepare}: step %s chooses columns by how they predict a target, and the data has none; give "
+            "{labels}, or leave out the step",
+            fit->step->name);
     if (rows->rows == 0)
         KFE_FAIL(ctx, KFE_EINPUT, "{prepare}: there are no rows for step %s to learn from", fit->step->name);
     kfe_i_free(ctx, fit->learned);
     fit->learned = NULL;
     KFE_ALLOC(ctx, fit->learned, fit->step->learns * fit->cols);
-    KFE_TRY(fit->step->learn(ctx, rows, fit));
+    if (fit->step->choose)
+        KFE_TRY(fit->step->choose(ctx, rows, target, fit));
+    else
+        KFE_TRY(fit->step->learn(ctx, rows, fit));
 cleanup:
     return status;
 }
 
 kfe_status kfe_i_chain_learn(kfe_context *ctx, kfe_i_chain *chain, const kfe_i_table *table,
-                             char *const *names, const char *shown)
+                             const kfe_i_step_target *target, char *const *names, const char *shown)
 {
     kfe_status status = KFE_OK;
     kfe_i_table rows = kfe_i_table_slice(table, 0, table->rows);
@@ -316,7 +351,9 @@ kfe_status kfe_i_chain_learn(kfe_context *ctx, kfe_i_chain *chain, const kfe_i_t
             KFE_TRY(advance(ctx, &part, shown, &rows));
         }
         done = s;
-        KFE_TRY(learn_step(ctx, &rows, &chain->steps[s]));
+        KFE_TRY(learn_step(ctx, &rows, target, &chain->steps[s]));
+        if (chain->steps[s].step->choose) /* later steps see fewer columns */
+            KFE_TRY(kfe_i_chain_plan(ctx, chain, table->cols, names));
     }
 cleanup:
     kfe_i_table_free(&rows);

@@ -51,14 +51,19 @@ int kfe_i_chain_has(kfe_context *ctx, const char *text, const char *step);
 
 /* Whether a step learns from the training rows. *which, unless NULL, is its name. */
 int kfe_i_chain_learns(const kfe_i_chain *chain, const char **which);
+/* Whether a step chooses columns by the target. *which, unless NULL, is its name. */
+int kfe_i_chain_chooses(const kfe_i_chain *chain, const char **which);
+/* Whether a step of the text of {prepare} (NULL: none) chooses columns by the target. */
+kfe_status kfe_i_chain_needs_target(kfe_context *ctx, const char *text, int *out);
 /* Whether all steps are affine; *which is the name of one that is not. */
 int kfe_i_chain_is_linear(const kfe_i_chain *chain, const char **which);
 
 /* Says how many columns come, and checks the steps against them. */
 kfe_status kfe_i_chain_plan(kfe_context *ctx, kfe_i_chain *chain, int64_t cols, char *const *names);
-/* The same, and learns from the rows of a table of numbers, by their weights; `shown` is for messages. */
+/* The same, and learns from the rows of a table of numbers, by their weights, and from the target (NULL: there is none); `shown` is for
+ * messages. */
 kfe_status kfe_i_chain_learn(kfe_context *ctx, kfe_i_chain *chain, const kfe_i_table *table,
-                             char *const *names, const char *shown);
+                             const kfe_i_step_target *target, char *const *names, const char *shown);
 /* A dense table of the prepared rows; `shown` and `first_row` are for messages. */
 kfe_status kfe_i_chain_apply(kfe_context *ctx, const kfe_i_chain *chain, const kfe_i_table *table,
                              const char *shown, int64_t first_row, kfe_i_table *out);
@@ -69,6 +74,9 @@ int64_t kfe_i_chain_row(const kfe_i_chain *chain, const double *row, double *roo
 /* Fails for column `col` of row `row`, which step `at` cannot take. */
 kfe_status kfe_i_chain_refuse(kfe_context *ctx, const kfe_i_chain *chain, int at, const char *shown,
                               int64_t row, int64_t col);
+
+/* origins[steps[s].cols] = the columns of the data that step s sees; 0: steps before it make columns of several. */
+int kfe_i_chain_origins(const kfe_i_chain *chain, int s, int64_t *origins);
 
 /* Of a linear chain: weights (made × dim) on prepared columns become weights (cols × dim) on the columns of the data, and `constants`[dim] what
  * the outputs are where every column is 0. */

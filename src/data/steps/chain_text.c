@@ -356,3 +356,20 @@ int kfe_i_chain_has(kfe_context *ctx, const char *text, const char *step)
 
     return kfe_i_chain_each(ctx, text, look_for, &s) == KFE_OK && s.found;
 }
+
+static kfe_status look_for_choice(kfe_context *ctx, void *user, const char *view, const char *chain)
+{
+    kfe_i_chain parsed = {0};
+    kfe_status status = kfe_i_chain_parse(ctx, chain, &parsed);
+
+    (void)view;
+    *(int *)user |= kfe_i_chain_chooses(&parsed, NULL);
+    kfe_i_chain_free(&parsed);
+    return status;
+}
+
+kfe_status kfe_i_chain_needs_target(kfe_context *ctx, const char *text, int *out)
+{
+    *out = 0;
+    return kfe_i_chain_each(ctx, text, look_for_choice, out);
+}

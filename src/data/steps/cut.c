@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "data/steps/kept_columns.h"
 #include "data/steps/positions.h"
-#include "data/steps/step.h"
 
 typedef struct cut_settings {
     char keep[KFE_PARAM_TEXT_SIZE], drop[KFE_PARAM_TEXT_SIZE];
@@ -112,42 +112,14 @@ cleanup:
     return status;
 }
 
-static int64_t apply(const kfe_i_fitted_step *fit, const double *row, double *out, double *work)
-{
-    (void)work;
-    for (int64_t j = 0; j < fit->made; j++)
-        out[j] = row[fit->kept[j]];
-    return -1;
-}
-
-static void pull(const kfe_i_fitted_step *fit, const double *out, double *in)
-{
-    memset(in, 0, (size_t)fit->cols * sizeof *in);
-    for (int64_t j = 0; j < fit->made; j++)
-        in[fit->kept[j]] = out[j];
-}
-
-static void name(const kfe_i_fitted_step *fit, char *const *names, int64_t j, kfe_i_text *out)
-{
-    if (names)
-        kfe_i_text_puts(out, names[fit->kept[j]]);
-    else
-        kfe_i_text_printf(out, "%lld", (long long)fit->kept[j] + 1);
-}
-
-static int64_t graph(const kfe_i_fitted_step *fit, const kfe_i_step_graph *g, int64_t x)
-{
-    return g->columns(g->state, x, fit->kept, fit->made);
-}
-
 const kfe_i_row_step kfe_i_step_cut = {
     .name = "cut",
     .summary = "keep or drop ranges of columns",
     .formula = "the columns whose position is in keep and not in drop",
     .params = KFE_PARAM_TABLE(rows, cut_settings),
     .plan = plan,
-    .apply = apply,
-    .pull = pull,
-    .name_of = name,
-    .graph = graph,
+    .apply = kfe_i_kept_apply,
+    .pull = kfe_i_kept_pull,
+    .name_of = kfe_i_kept_name,
+    .graph = kfe_i_kept_graph,
 };

@@ -23,6 +23,15 @@ typedef struct kfe_i_fitted_step {
     int64_t *kept;      /* the columns that are left, in order; NULL: not a choice of columns */
 } kfe_i_fitted_step;
 
+/* What steps that choose columns learn from besides the columns. Rows of the same content are one unit; units are numbered in a random order
+ * that their content decides (data/rows/distinct.h). */
+typedef struct kfe_i_step_target {
+    int64_t units, cols;
+    const int64_t *unit_of; /* one per row */
+    const double *values;   /* rows × cols: real targets, or indicators of classes */
+    int is_real;
+} kfe_i_step_target;
+
 /* Writes a step as operations of a graph, each on all rows at once. Values are numbered. The names of operations are ONNX's. */
 typedef struct kfe_i_step_graph {
     void *state;
@@ -50,6 +59,9 @@ typedef struct kfe_i_row_step {
     kfe_status (*plan)(kfe_context *ctx, char *const *names, kfe_i_fitted_step *fit);
     /* Fills `learned` from the rows of a dense table, which may have weights. */
     kfe_status (*learn)(kfe_context *ctx, const kfe_i_table *rows, kfe_i_fitted_step *fit);
+    /* In place of learn: chooses columns by how they predict the target (chosen_columns.h). */
+    kfe_status (*choose)(kfe_context *ctx, const kfe_i_table *rows, const kfe_i_step_target *target,
+                         kfe_i_fitted_step *fit);
     /* Returns -1, or the number of a column whose value the step cannot take. */
     int64_t (*apply)(const kfe_i_fitted_step *fit, const double *row, double *out, double *work);
     const char *takes; /* which values apply takes, for messages; NULL: all */

@@ -42,6 +42,14 @@ cleanup:
     return status;
 }
 
+/* The plans of the steps; settings that do not suit the columns are a fault of the file. */
+static kfe_status plan(const kfe_i_exchange *x, const kfe_i_model_view *view, kfe_i_chain *chain)
+{
+    kfe_status status = kfe_i_chain_plan(x->ctx, chain, view->cols, view->column_names);
+
+    return status == KFE_OK || kfe_i_is_lack(status) ? status : kfe_i_damaged(x, "steps");
+}
+
 /* The numbers that each step has learned, "viewV.stepS.learned". */
 static kfe_status exchange_learned(kfe_i_exchange *x, int v, kfe_i_chain *chain)
 {
@@ -55,17 +63,11 @@ static kfe_status exchange_learned(kfe_i_exchange *x, int v, kfe_i_chain *chain)
         snprintf(part, sizeof part, "step%d.learned", s);
         KFE_TRY(kfe_i_exchange_reals(x, kfe_i_part_name(x, "view", v, part), fit->step->learns, fit->cols, 0,
                                      &fit->learned));
+        if (fit->step->choose && !x->saves) /* later steps see fewer columns */
+            KFE_TRY(plan(x, &x->model->views[v], chain));
     }
 cleanup:
     return status;
-}
-
-/* The plans of the steps; settings that do not suit the columns are a fault of the file. */
-static kfe_status plan(const kfe_i_exchange *x, const kfe_i_model_view *view, kfe_i_chain *chain)
-{
-    kfe_status status = kfe_i_chain_plan(x->ctx, chain, view->cols, view->column_names);
-
-    return status == KFE_OK || kfe_i_is_lack(status) ? status : kfe_i_damaged(x, "steps");
 }
 
 kfe_status kfe_i_exchange_steps(kfe_i_exchange *x, kfe_i_document *d, int v)

@@ -27,10 +27,26 @@ static kfe_i_table table_of(double *values, int64_t rows)
         .kind = KFE_TABLE_DENSE, .rows = rows, .cols = COLS, .stride = COLS, .values = values};
 }
 
+/* A target for steps that choose columns, which go by the content of rows: row i of the table is row rows[i] of table_of (NULL: i). */
+static void learn_rows(kfe_context *ctx, const char *text, const kfe_i_table *table, const int *rows,
+                       kfe_i_chain *chain)
+{
+    double y[ROWS + 1];
+    int64_t unit_of[ROWS + 1];
+    const kfe_i_step_target target = {
+        .units = ROWS, .cols = 1, .unit_of = unit_of, .values = y, .is_real = 1};
+
+    for (int64_t i = 0; i < table->rows; i++) {
+        unit_of[i] = rows ? rows[i] : i;
+        y[i] = pattern(unit_of[i], 3) + 0.3 * cos((double)unit_of[i]);
+    }
+    assert_ok(ctx, kfe_i_chain_parse(ctx, text, chain));
+    assert_ok(ctx, kfe_i_chain_learn(ctx, chain, table, &target, NULL, "table"));
+}
+
 static void learn(kfe_context *ctx, const char *text, const kfe_i_table *table, kfe_i_chain *chain)
 {
-    assert_ok(ctx, kfe_i_chain_parse(ctx, text, chain));
-    assert_ok(ctx, kfe_i_chain_learn(ctx, chain, table, NULL, "table"));
+    learn_rows(ctx, text, table, NULL, chain);
 }
 
 /* What a chain makes of one row of COLS numbers. */
@@ -251,6 +267,8 @@ static void test_pull_is_the_transpose(void **state)
                                         "pareto",
                                         "bin:width=4",
                                         "cut:keep=3..9",
+                                        "cars:runs=10,dim=2",
+                                        "stability:runs=20",
                                         "sg:window=3,cut:drop=1..2,bin,standard,detrend"};
     double values[ROWS * COLS];
     kfe_i_table table = table_of(values, ROWS);
@@ -308,7 +326,7 @@ static void test_weights_are_repetitions(void **state)
         if (kfe_i_step_at(s)->learns == 0)
             continue;
         learn(ctx, kfe_i_step_at(s)->name, &once, &a);
-        learn(ctx, kfe_i_step_at(s)->name, &twice, &b);
+        learn_rows(ctx, kfe_i_step_at(s)->name, &twice, rows, &b);
         assert_near(a.steps[0].learned, b.steps[0].learned, kfe_i_step_at(s)->learns * COLS, 1e-12);
         kfe_i_chain_free(&a);
         kfe_i_chain_free(&b);
@@ -407,7 +425,7 @@ static void assert_refused(kfe_context *ctx, const char *text, const char *said)
 
     values[2 * COLS + 4] = 0;
     if (status == KFE_OK)
-        status = kfe_i_chain_learn(ctx, &chain, &table, NULL, "file.csv");
+        status = kfe_i_chain_learn(ctx, &chain, &table, NULL, NULL, "file.csv");
     if (status == KFE_OK)
         status = kfe_i_chain_apply(ctx, &chain, &table, "file.csv", 10, &made);
     if (status == KFE_OK)
@@ -440,6 +458,8 @@ static void test_refusals(void **state)
         {"bin:width=13,snv", "two columns"},
         {"bin:width=7,als", "three columns"},
         {"bin:width=13,msc", "does not vary"},
+        {"cars", "step cars chooses columns by how they predict a target, and the data has none"},
+        {"stability:threshold=0.5", "threshold"},
         {"log", "file.csv: row 13, column 5: step log takes positive numbers"},
         {"clr", "add an offset"},
         {"snv,snv,snv,snv,snv,snv,snv,snv,snv,snv,snv,snv,snv,snv,snv,snv,snv", "at most 16 steps"},
@@ -457,11 +477,17 @@ static kfe_status use_chain(kfe_context *ctx, void *user)
     kfe_i_table made = {0};
     kfe_i_chain chain = {0};
     kfe_i_text text;
+    const double y[ROWS] = {1, 3, 2, 5, 4, 4, 1};
+    const int64_t unit_of[ROWS] = {0, 1, 2, 3, 4, 5, 6};
+    const kfe_i_step_target target = {
+        .units = ROWS, .cols = 1, .unit_of = unit_of, .values = y, .is_real = 1};
 
     (void)user;
     kfe_i_text_init(&text, ctx);
-    KFE_TRY(kfe_i_chain_parse(ctx, "snv,msc,als,sg:window=5,cut:keep=2..12,bin,standard,detrend", &chain));
-    KFE_TRY(kfe_i_chain_learn(ctx, &chain, &table, NULL, "table"));
+    KFE_TRY(kfe_i_chain_parse(
+        ctx, "snv,msc,als,sg:window=5,cut:keep=2..12,bin,standard,detrend,cars:runs=4,stability:runs=6",
+        &chain));
+    KFE_TRY(kfe_i_chain_learn(ctx, &chain, &table, &target, NULL, "table"));
     KFE_TRY(kfe_i_chain_apply(ctx, &chain, &table, "table", 0, &made));
     kfe_i_chain_format(&chain, 0, &text);
     KFE_TRY(text.status);

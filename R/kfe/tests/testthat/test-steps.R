@@ -28,6 +28,20 @@ test_that("settings of steps and chains are axes of grids", {
   expect_match(paste(capture.output(print(found)), collapse = " "), "prepare=(none|snv|msc,detrend)")
 })
 
+test_that("steps choose columns by the target", {
+  data <- spectra()
+  model <- kfe(data$x, data$y, method = "pls", learner = "ls", dim = 2, prepare = "cars:runs=20,dim=4")
+  found <- kfe_explain(model, parts = "chosen")$chosen
+  kept <- rownames(found)[found[, "chosen"] == 1]
+  expect_true(length(kept) > 1 && length(kept) < 30)
+  plain <- kfe(data$x[, kept], data$y, method = "pls", learner = "ls", dim = 2, scale = "none")
+  expect_equal(predict(model, data$x), predict(plain, data$x[, kept]), tolerance = 1e-8)
+  expect_error(kfe(data$x, method = "pca", prepare = "cars"), "the data has none")
+  found <- kfe_cv(data$x, data$y, method = "pls", learner = "ls", dim = 1,
+                  grid = list(prepare = c("none", "stability")), folds = 3)
+  expect_match(paste(capture.output(print(found)), collapse = " "), "prepare=(none|stability)")
+})
+
 test_that("wrong steps are refused, and steps are listed", {
   data <- spectra()
   expect_error(kfe(data$x, data$y, method = "pls", prepare = "snw"), "kfe_steps()", fixed = TRUE)

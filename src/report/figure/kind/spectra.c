@@ -30,6 +30,7 @@ typedef struct spectra {
     const char *const *names[2];      /* of their columns; NULL: none */
     int64_t cols[2], step, places[2]; /* every step-th column is shown */
     int panels;
+    const char *chooser; /* the step that has chosen columns; NULL: there is none */
 } spectra;
 
 /* ---- which rows ---- */
@@ -178,6 +179,43 @@ cleanup:
     return status;
 }
 
+/* The step that has chosen columns of the data, if there is one; origins[cols] = the columns that it sees. */
+static const kfe_i_fitted_step *choosing_step(const spectra *s, int64_t *origins)
+{
+    const kfe_i_chain *chain = &s->source->model->views[0].scaler.chain;
+
+    for (int i = 0; i < chain->count; i++)
+        if (chain->steps[i].step->choose)
+            return kfe_i_chain_origins(chain, i, origins) ? &chain->steps[i] : NULL;
+    return NULL;
+}
+
+/* Marks the columns chosen below the lines of the raw rows. */
+static kfe_status add_marks(spectra *s, kfe_i_figure *out)
+{
+    kfe_status status = KFE_OK;
+    int64_t *origins = NULL;
+    double *values = NULL;
+    double low = (double)INFINITY;
+
+    KFE_ALLOC(s->ctx, origins, s->cols[0]);
+    const kfe_i_fitted_step *fit = choosing_step(s, origins);
+    if (!fit)
+        goto cleanup;
+    s->chooser = fit->step->name;
+    for (int64_t k = 0; k < s->count; k++)
+        for (int64_t j = 0; j < s->cols[0]; j++)
+            low = fmin(low, s->tables[0].values[k * s->tables[0].stride + j]);
+    KFE_TRY(kfe_i_figure_numbers(out, "chosen", NULL, &values));
+    for (int64_t row = 0; row < out->rows; row++)
+        values[row] = (double)NAN;
+    for (int64_t j = 0; j < fit->made; j++)
+        values[origins[fit->kept[j]] / s->step] = low;
+cleanup:
+    kfe_i_free(s->ctx, origins);
+    return status;
+}
+
 /* ---- the picture ---- */
 
 static kfe_status add_panels(const spectra *s, kfe_i_figure *out)
@@ -242,6 +280,16 @@ static kfe_status add_series(const spectra *s, kfe_i_figure *out)
             series.y = (int)k + 3;
             KFE_TRY(kfe_i_figure_series(out, p == 0 && *name ? name : NULL, series));
         }
+    if (s->chooser) {
+        char name[64];
+        kfe_i_snprintf(name, sizeof name, "chosen: %s", s->chooser);
+        KFE_TRY(kfe_i_figure_series(out, name,
+                                    (kfe_i_series){.mark = KFE_MARK_POINTS,
+                                                   .flags = KFE_SERIES_GREY,
+                                                   .x = 2,
+                                                   .y = (int)s->count + 3,
+                                                   .count = s->places[0]}));
+    }
     for (int64_t k = 0; s->set->truth && k < s->count; k++) {
         kfe_i_series key = colour_line(s, k);
         if (k > 0 && s->lines[k].value == s->lines[k - 1].value)
@@ -282,6 +330,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     KFE_TRY(add_positions(&s, out));
     for (int64_t k = 0; k < s.count; k++)
         KFE_TRY(add_line(&s, k, out));
+    KFE_TRY(add_marks(&s, out));
     KFE_TRY(add_panels(&s, out));
     KFE_TRY(add_series(&s, out));
     write_caption(&s, out);
