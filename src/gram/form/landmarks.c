@@ -19,22 +19,14 @@
 enum { PANEL = 1024 };
 /* The share of the memory that is left which the factor may take; methods need the rest for their vectors. */
 #define KFE_FACTOR_SHARE 0.6
-/* A diagonal entry of G − FFᵀ below this, relative to the largest of G, is not rounding: the kernel is not positive
- * definite. */
-#define KFE_NEGATIVE_BEYOND_ROUNDING (-10 * KFE_RANK_TOLERANCE)
-/* The same for a factor in single precision. */
+/* KFE_NEGATIVE_BEYOND_ROUNDING of a factor in single precision. */
 #define KFE_SINGLE_NEGATIVE_BEYOND_ROUNDING (-10 * KFE_SINGLE_RANK_TOLERANCE)
-
-typedef struct landmark_state {
-    kfe_i_landmark_factor factor;
-    double left;
-} landmark_state;
 
 /* ---- what methods ask ---- */
 
 static kfe_i_landmark_factor *factor_of(const kfe_i_gram *gram)
 {
-    return &((landmark_state *)gram->state)->factor;
+    return gram->state;
 }
 
 /* out (count × rank) = rows of F at listed examples, or consecutive ones. */
@@ -167,12 +159,12 @@ static const int64_t *support(const kfe_i_gram *gram, int64_t *count)
 
 static double trace_left(const kfe_i_gram *gram)
 {
-    return ((const landmark_state *)gram->state)->left;
+    return factor_of(gram)->left;
 }
 
 static void release(kfe_i_gram *gram)
 {
-    kfe_i_landmark_factor_free(&((landmark_state *)gram->state)->factor);
+    kfe_i_landmark_factor_free(factor_of(gram));
 }
 
 static const kfe_i_gram_form form = {
@@ -402,10 +394,9 @@ cleanup:
 }
 
 /* Takes the factor that randomly pivoted Cholesky made, without the columns that it did not use. */
-static kfe_status take_pivots(landmark_state *s, kfe_i_rpcholesky *made)
+static kfe_status take_pivots(kfe_i_landmark_factor *f, kfe_i_rpcholesky *made)
 {
     kfe_status status = KFE_OK;
-    kfe_i_landmark_factor *f = &s->factor;
     int64_t r = made->rank;
 
     for (int64_t i = 0; i < made->rows && r < made->capacity; i++)
@@ -417,7 +408,7 @@ static kfe_status take_pivots(landmark_state *s, kfe_i_rpcholesky *made)
     f->count = f->rank = r;
     f->wide = made->factor;
     made->factor = NULL;
-    s->left = made->trace > 0 ? made->left / made->trace : 0;
+    f->left = made->trace > 0 ? made->left / made->trace : 0;
 cleanup:
     return status;
 }
@@ -443,8 +434,8 @@ cleanup:
     return status;
 }
 
-static kfe_status make_by_pivots(landmark_state *s, const kfe_i_gram *source, const kfe_i_landmark_plan *plan,
-                                 double *negative)
+static kfe_status make_by_pivots(kfe_i_landmark_factor *f, const kfe_i_gram *source,
+                                 const kfe_i_landmark_plan *plan, double *negative)
 {
     kfe_status status = KFE_OK;
     kfe_i_landmark_candidates from = {0};
@@ -453,31 +444,30 @@ static kfe_status make_by_pivots(landmark_state *s, const kfe_i_gram *source, co
     KFE_TRY(kfe_i_landmark_candidates_make(source->ctx, source->size, plan, &from));
     KFE_TRY(kfe_i_rpcholesky_run(source, &from, 0, plan->count, &made));
     *negative = made.largest > 0 ? made.negative / made.largest : 0;
-    KFE_TRY(take_pivots(s, &made));
+    KFE_TRY(take_pivots(f, &made));
 cleanup:
     kfe_i_landmark_candidates_free(&from);
     kfe_i_rpcholesky_free(&made);
     return status;
 }
 
-static kfe_status make(landmark_state *s, kfe_i_gram *source, const kfe_i_landmark_plan *plan,
+static kfe_status make(kfe_i_landmark_factor *f, kfe_i_gram *source, const kfe_i_landmark_plan *plan,
                        kfe_i_gram_storage storage)
 {
     kfe_status status = KFE_OK;
-    kfe_i_landmark_factor *f = &s->factor;
     double negative = 0;
 
     if (plan->streamed)
         storage = KFE_GRAM_TILED;
     if (storage == KFE_GRAM_F64 && plan->rule == KFE_LANDMARKS_RPCHOLESKY && !plan->index &&
         !kfe_i_landmarks_are_sampled(source->size, plan->count)) {
-        KFE_TRY(make_by_pivots(s, source, plan, &negative));
+        KFE_TRY(make_by_pivots(f, source, plan, &negative));
     } else {
         KFE_TRY(kfe_i_landmarks_choose(source, plan, f->index, &f->count));
         KFE_TRY(make_factor(f, source, storage, 0));
         if (plan->streamed)
             return KFE_OK;
-        KFE_TRY(kfe_i_factor_left(f, source, &s->left, &negative));
+        KFE_TRY(kfe_i_factor_left(f, source, &f->left, &negative));
     }
     if (negative >= (f->narrow ? KFE_SINGLE_NEGATIVE_BEYOND_ROUNDING : KFE_NEGATIVE_BEYOND_ROUNDING))
         return KFE_OK;
@@ -487,23 +477,9 @@ static kfe_status make(landmark_state *s, kfe_i_gram *source, const kfe_i_landma
     drop_factor(f);
     KFE_TRY(fill_up(f, plan));
     KFE_TRY(make_factor(f, source, storage, 1));
-    KFE_TRY(kfe_i_factor_left(f, source, &s->left, &negative));
+    KFE_TRY(kfe_i_factor_left(f, source, &f->left, &negative));
 cleanup:
     return status;
-}
-
-static void log_choice(const kfe_i_gram *gram, const landmark_state *s)
-{
-    const kfe_i_landmark_factor *f = &s->factor;
-
-    kfe_i_log(
-        gram->ctx, KFE_LOG_INFO,
-        "landmarks: %lld of %lld examples, rank %lld; they leave %.2g%% of the trace of the kernel matrix; "
-        "the factor is %s",
-        (long long)f->count, (long long)f->rows, (long long)f->rank, 100 * s->left,
-        f->wide     ? "in double precision"
-        : f->narrow ? "in single precision"
-                    : "computed again at every pass");
 }
 
 static int64_t clamp_count(const kfe_i_gram *source, int64_t asked)
@@ -526,100 +502,23 @@ kfe_status kfe_i_gram_landmarks(kfe_context *ctx, kfe_i_gram *source, const kfe_
     clamped.count = clamp_count(source, plan->count);
     int pinned = storage == KFE_GRAM_TILED;
     KFE_TRY(choose_storage(source, clamped.count, &storage));
-    KFE_TRY(kfe_i_gram_new(ctx, &form, source->size, sizeof(landmark_state), out));
+    KFE_TRY(kfe_i_gram_new(ctx, &form, source->size, sizeof(kfe_i_landmark_factor), out));
     (*out)->pinned = pinned;
-    landmark_state *s = (*out)->state;
-    s->factor.ctx = ctx;
-    s->factor.rows = source->size;
-    KFE_ALLOC(ctx, s->factor.index, clamped.count);
-    KFE_TRY(make(s, source, &clamped, storage));
+    kfe_i_landmark_factor *f = (*out)->state;
+    f->ctx = ctx;
+    f->rows = source->size;
+    KFE_ALLOC(ctx, f->index, clamped.count);
+    KFE_TRY(make(f, source, &clamped, storage));
     if (!plan->streamed)
-        log_choice(*out, s);
-    if (s->factor.source)
+        kfe_i_landmarks_log(f);
+    if (f->source)
         source = NULL;
 cleanup:
     if (status != KFE_OK && *out) {
-        ((landmark_state *)(*out)->state)->factor.source = NULL;
+        factor_of(*out)->source = NULL;
         kfe_i_gram_free(*out);
         *out = NULL;
     }
     kfe_i_gram_free(source);
-    return status;
-}
-
-/* ---- one pass over F ---- */
-
-kfe_status kfe_i_landmark_stream(const kfe_i_gram *gram, kfe_i_landmark_visit *visit, void *state,
-                                 int *definite)
-{
-    kfe_status status = KFE_OK;
-    landmark_state *s = gram->state;
-    const kfe_i_landmark_factor *f = &s->factor;
-    kfe_i_landmark_rest sums = {0};
-    double negative = 0;
-    double *exact = NULL;
-    double *panel = NULL;
-    double kept[PANEL];
-
-    assert(f->source && f->lower);
-    KFE_ALLOC(f->ctx, exact, f->rows);
-    KFE_ALLOC(f->ctx, panel, PANEL * f->count);
-    KFE_TRY(kfe_i_gram_diagonal(f->source, exact));
-    for (int64_t first = 0; first < f->rows; first += PANEL) {
-        int64_t rows = f->rows - first < PANEL ? f->rows - first : PANEL;
-        KFE_TRY(kfe_i_progress(f->ctx, "computing the kernel with the landmarks", first, f->rows));
-        KFE_TRY(kfe_i_factor_rows(f, first, rows, panel, NULL));
-        kfe_i_square_rows(f->ctx, rows, f->rank, panel, kept);
-        kfe_i_add_rest(rows, exact + first, kept, &sums);
-        KFE_TRY(visit(state, first, rows, panel));
-    }
-    kfe_i_share_of_rest(&sums, &s->left, &negative);
-    *definite = negative >= KFE_NEGATIVE_BEYOND_ROUNDING;
-    if (*definite)
-        log_choice(gram, s);
-cleanup:
-    kfe_i_free(f->ctx, exact);
-    kfe_i_free(f->ctx, panel);
-    return status;
-}
-
-kfe_status kfe_i_landmark_takes_kernel_sums(const kfe_i_gram *gram, int *out)
-{
-    return kfe_i_factor_takes_kernel_sums(factor_of(gram), out);
-}
-
-kfe_status kfe_i_landmark_stream_kernel(const kfe_i_gram *gram, kfe_i_landmark_visit *visit, void *state)
-{
-    kfe_status status = KFE_OK;
-    const kfe_i_landmark_factor *f = factor_of(gram);
-    double *panel = NULL;
-
-    KFE_ALLOC(f->ctx, panel, PANEL * f->count);
-    for (int64_t first = 0; first < f->rows; first += PANEL) {
-        int64_t rows = f->rows - first < PANEL ? f->rows - first : PANEL;
-        KFE_TRY(kfe_i_progress(f->ctx, "computing the kernel with the landmarks", first, f->rows));
-        KFE_TRY(kfe_i_landmark_kernel_rows(f, f->source, first, rows, panel));
-        KFE_TRY(visit(state, first, rows, panel));
-    }
-cleanup:
-    kfe_i_free(f->ctx, panel);
-    return status;
-}
-
-kfe_status kfe_i_landmark_note_kept(const kfe_i_gram *gram, double kept)
-{
-    kfe_status status = KFE_OK;
-    landmark_state *s = gram->state;
-    double *exact = NULL;
-    double trace = 0;
-
-    KFE_ALLOC(gram->ctx, exact, gram->size);
-    KFE_TRY(kfe_i_gram_diagonal(s->factor.source, exact));
-    for (int64_t i = 0; i < gram->size; i++)
-        trace += exact[i];
-    s->left = trace > 0 ? fmax(0, trace - kept) / trace : 0;
-    log_choice(gram, s);
-cleanup:
-    kfe_i_free(gram->ctx, exact);
     return status;
 }

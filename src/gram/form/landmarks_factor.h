@@ -21,6 +21,7 @@ struct kfe_i_landmark_factor {
     kfe_i_points chosen; /* the landmarks as columns of the exact operator (kfe_i_gram_prepare) */
     double *products;    /* FᵀF, rank × rank, and */
     double *sums;        /* Fᵀe: NULL until they are needed */
+    double left;         /* share of the trace of G that FFᵀ leaves */
 };
 
 void kfe_i_landmark_factor_free(kfe_i_landmark_factor *f);
@@ -60,6 +61,11 @@ void kfe_i_share_of_rest(const kfe_i_landmark_rest *rest, double *left, double *
  * of G. */
 kfe_status kfe_i_factor_left(kfe_i_landmark_factor *f, const kfe_i_gram *source, double *left,
                              double *negative);
+
+/* More negative relative diagonal entries of G − FFᵀ are not rounding: the kernel is not positive definite. */
+#define KFE_NEGATIVE_BEYOND_ROUNDING (-10 * KFE_RANK_TOLERANCE)
+/* Says how many landmarks there are, and what they leave. */
+void kfe_i_landmarks_log(const kfe_i_landmark_factor *f);
 
 /* The factor of an operator that kfe_i_gram_landmarks made. */
 kfe_i_landmark_factor *kfe_i_landmark_factor_of(const kfe_i_gram *gram);
