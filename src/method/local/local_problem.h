@@ -186,7 +186,7 @@ int kfe_i_local_is_support(const kfe_i_local_problem *p, int64_t i);
 /* ‖V‖² (lmkl: ‖Γ‖²), which the ridge multiplies. */
 double kfe_i_local_gate_length(const kfe_i_local_problem *p, const double *parameters);
 
-/* ---- matrices with orthonormal columns (local_start.c) ---- */
+/* ---- matrices with orthonormal columns (local_retraction.c) ---- */
 
 /* Workspace for matrices of this problem's shapes. */
 typedef struct kfe_i_local_retraction {
@@ -200,6 +200,11 @@ void kfe_i_local_retraction_free(kfe_i_local_retraction *r);
 kfe_status kfe_i_local_polar(kfe_i_local_retraction *r, int64_t rows, int64_t k, double *a);
 /* Projects a gradient g at w (rows × k, orthonormal columns) on the tangent space of such matrices. */
 void kfe_i_local_tangent(kfe_i_local_retraction *r, int64_t rows, int64_t k, const double *w, double *g);
+/* The same of all such matrices of a block of parameters; other blocks stay as they are. */
+kfe_status kfe_i_local_polar_block(kfe_i_local_retraction *r, const kfe_i_local_problem *p,
+                                   kfe_i_local_block block, double *parameters);
+void kfe_i_local_tangent_block(kfe_i_local_retraction *r, const kfe_i_local_problem *p,
+                               kfe_i_local_block block, const double *now, double *gradient);
 
 /* Writes a start to `parameters`; `start` is KFE_LOCAL_SUPERVISED or KFE_LOCAL_RANDOM. */
 kfe_status kfe_i_local_start(kfe_i_local_problem *p, int start, kfe_i_rng *rng, kfe_i_local_retraction *r,

@@ -95,39 +95,6 @@ typedef struct search {
 
 /* ---- one step ---- */
 
-/* The gradient of the block, projected on the tangent space where columns are orthonormal. */
-static kfe_status find_gradient(search *s, kfe_i_local_block block)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_local_problem *p = s->p;
-
-    KFE_TRY(kfe_i_local_gradient(p, block, s->now, s->gradient));
-    for (int64_t m = 0; block == KFE_LOCAL_PROJECTIONS && m < p->count; m++) {
-        int64_t at = p->parts[m].projection_at;
-        kfe_i_local_tangent(&s->retraction, p->parts[m].columns.cols, p->parts[m].dim, s->now + at,
-                            s->gradient + at);
-    }
-    if (block == KFE_LOCAL_GATE_MAP)
-        kfe_i_local_tangent(&s->retraction, p->at.gate_cols, p->at.gate_dim, s->now + p->at.gate,
-                            s->gradient + p->at.gate);
-cleanup:
-    return status;
-}
-
-static kfe_status retract(search *s, kfe_i_local_block block)
-{
-    kfe_status status = KFE_OK;
-    kfe_i_local_problem *p = s->p;
-
-    for (int64_t m = 0; block == KFE_LOCAL_PROJECTIONS && m < p->count; m++)
-        KFE_TRY(kfe_i_local_polar(&s->retraction, p->parts[m].columns.cols, p->parts[m].dim,
-                                  s->trial + p->parts[m].projection_at));
-    if (block == KFE_LOCAL_GATE_MAP)
-        KFE_TRY(kfe_i_local_polar(&s->retraction, p->at.gate_cols, p->at.gate_dim, s->trial + p->at.gate));
-cleanup:
-    return status;
-}
-
 /* J along the step, for the line search. The SVMs' duality gap counts as part of it. */
 static kfe_status value_at(void *state, double step, double *value, double *slope)
 {
@@ -141,7 +108,7 @@ static kfe_status value_at(void *state, double step, double *value, double *slop
     kfe_i_local_block_place(s->p, s->block, &first, &count);
     memcpy(s->trial, s->now, (size_t)s->p->at.size * sizeof *s->now);
     cblas_daxpy((blasint)count, -step, s->gradient + first, 1, s->trial + first, 1);
-    KFE_TRY(retract(s, s->block));
+    KFE_TRY(kfe_i_local_polar_block(&s->retraction, s->p, s->block, s->trial));
     KFE_TRY(kfe_i_local_update(s->p, s->block, s->trial));
     KFE_TRY(kfe_i_local_value(s->p, s->trial, value));
     *value += s->p->svms.gap;
@@ -210,7 +177,8 @@ static kfe_status step_down(search *s, kfe_i_local_block block)
     kfe_i_local_block_place(s->p, block, &first, &count);
     if (count == 0)
         return KFE_OK;
-    KFE_TRY(find_gradient(s, block));
+    KFE_TRY(kfe_i_local_gradient(s->p, block, s->now, s->gradient));
+    kfe_i_local_tangent_block(&s->retraction, s->p, block, s->now, s->gradient);
     double length = make_direction(s, first, count);
     if (!(length > DBL_EPSILON * s->value))
         return KFE_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Matrices with orthonormal columns, and the starts of the search of sldr and lmkl.
+ * The starts of the search of sldr and lmkl.
  *
  * Random start: X_mᵀU, made orthonormal in projections, where the normal numbers of a row of U are drawn by the content of that
  * example. So it depends on the order of neither the rows nor the columns, and columns that are eigenvectors may have any sign. The
@@ -22,85 +22,6 @@
 
 /* Size of the gate's logits at the start. */
 #define KFE_FIRST_LOGITS 0.1
-
-/* ---- orthonormal columns ---- */
-
-static int64_t widest_matrix(const kfe_i_local_problem *p)
-{
-    int64_t widest = p->at.gate_dim;
-
-    for (int64_t m = 0; m < p->count && p->projects; m++)
-        widest = p->parts[m].dim > widest ? p->parts[m].dim : widest;
-    return widest;
-}
-
-static int64_t tallest_matrix(const kfe_i_local_problem *p)
-{
-    int64_t tallest = p->at.gate_cols * p->at.gate_dim;
-
-    for (int64_t m = 0; m < p->count && p->projects; m++) {
-        int64_t size = p->parts[m].columns.cols * p->parts[m].dim;
-        tallest = size > tallest ? size : tallest;
-    }
-    return p->projects ? tallest : 0;
-}
-
-kfe_status kfe_i_local_retraction_open(const kfe_i_local_problem *p, kfe_i_local_retraction *r)
-{
-    kfe_status status = KFE_OK;
-    int64_t k = widest_matrix(p);
-
-    *r = (kfe_i_local_retraction){.ctx = p->ctx};
-    KFE_ALLOC(p->ctx, r->values, k);
-    KFE_ALLOC(p->ctx, r->gram, k * k);
-    KFE_ALLOC(p->ctx, r->vectors, k * k);
-    KFE_ALLOC(p->ctx, r->root, k * k);
-    KFE_ALLOC(p->ctx, r->copy, tallest_matrix(p));
-    KFE_TRY(kfe_i_eigen_work_new(p->ctx, k, &r->eigen));
-cleanup:
-    return status;
-}
-
-void kfe_i_local_retraction_free(kfe_i_local_retraction *r)
-{
-    if (!r->ctx)
-        return;
-    kfe_i_eigen_work_free(r->eigen);
-    kfe_i_free(r->ctx, r->values);
-    kfe_i_free(r->ctx, r->gram);
-    kfe_i_free(r->ctx, r->vectors);
-    kfe_i_free(r->ctx, r->root);
-    kfe_i_free(r->ctx, r->copy);
-    memset(r, 0, sizeof *r);
-}
-
-static void copy_of(kfe_i_local_retraction *r, int64_t size, const double *a)
-{
-    memcpy(r->copy, a, (size_t)size * sizeof *a);
-}
-
-kfe_status kfe_i_local_polar(kfe_i_local_retraction *r, int64_t rows, int64_t k, double *a)
-{
-    kfe_status status = KFE_OK;
-
-    kfe_i_inner_products(rows, kfe_i_packed(a, k), kfe_i_packed(a, k), r->gram);
-    KFE_TRY(kfe_i_inverse_root(r->ctx, k, r->gram, r->values, r->vectors, r->root, r->eigen));
-    copy_of(r, rows * k, a);
-    kfe_i_combine(rows, 1, kfe_i_packed(r->copy, k), kfe_i_packed(r->root, k), 0, a);
-cleanup:
-    return status;
-}
-
-void kfe_i_local_tangent(kfe_i_local_retraction *r, int64_t rows, int64_t k, const double *w, double *g)
-{
-    kfe_i_inner_products(rows, kfe_i_packed(w, k), kfe_i_packed(g, k), r->gram);
-    for (int64_t i = 0; i < k; i++)
-        for (int64_t j = 0; j < k; j++)
-            r->root[i * k + j] = (r->gram[i * k + j] + r->gram[j * k + i]) / 2;
-    kfe_i_combine(rows, -1, kfe_i_packed(w, k), kfe_i_packed(r->root, k), 1, g);
-}
-
-/* ---- the start ---- */
 
 /* Square random matrices may be far from orthonormal, so that one pass leaves an error; the second pass removes it. */
 static kfe_status make_orthonormal(kfe_i_local_retraction *r, int64_t rows, int64_t k, double *a)
