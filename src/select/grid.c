@@ -258,16 +258,6 @@ cleanup:
     return status;
 }
 
-static kfe_status check_values(kfe_context *ctx, const kfe_i_grid *grid, const kfe_i_axis *axis)
-{
-    kfe_status status = KFE_OK;
-
-    for (int64_t i = 0; i < axis->count; i++)
-        KFE_TRY(check_value(ctx, grid, axis, axis->values[i]));
-cleanup:
-    return status;
-}
-
 /* ---- axes ---- */
 
 static void free_axis(kfe_context *ctx, kfe_i_axis *axis)
@@ -318,7 +308,7 @@ static int switched_place(const kfe_spec *spec, const char *written)
 }
 
 /* One axis of the grid. Switches are parsed first (`switches` 1), since they say which parameters there are. *found = 0:
- * nobody has the parameter, or the text is for the other pass. */
+ * nobody has the parameter; -1: the text is for the other pass. */
 static kfe_status parse_axis(kfe_context *ctx, const kfe_i_grid *grid, const char *text, int switches,
                              kfe_i_axis *axis, int *found)
 {
@@ -327,7 +317,7 @@ static kfe_status parse_axis(kfe_context *ctx, const kfe_i_grid *grid, const cha
     const char *equals = strchr(text, '=');
     const char *name = NULL;
 
-    *found = 0;
+    *found = -1;
     if (!equals || equals == text)
         KFE_FAIL(ctx, KFE_EINVAL, "{grid} takes NAME=a,b,c or NAME=lo:hi:logN, not '%s'", text);
     KFE_CHECK_ALLOC_BY(ctx, written, kfe_i_strndup(ctx, text, (size_t)(equals - text)));
@@ -346,7 +336,8 @@ static kfe_status parse_axis(kfe_context *ctx, const kfe_i_grid *grid, const cha
     KFE_STRDUP(ctx, axis->name, name);
     KFE_TRY(kfe_i_axis_parse(ctx, axis, equals + 1, is_integer(grid, axis)));
     axis->place = place_of(grid->base, axis);
-    KFE_TRY(check_values(ctx, grid, axis));
+    for (int64_t i = 0; i < axis->count; i++)
+        KFE_TRY(check_value(ctx, grid, axis, axis->values[i]));
 cleanup:
     kfe_i_free(ctx, written);
     return status;
@@ -410,13 +401,6 @@ static kfe_status name_kernel(kfe_context *ctx, kfe_spec *spec)
     return kfe_spec_add_kernel(ctx, spec, kfe_i_method_kernel(spec->method));
 }
 
-static int is_switch(const kfe_spec *spec, const char *text)
-{
-    return (strncmp(text, "kernel=", 7) == 0 && switched_place(spec, "kernel") >= 0) ||
-           (strncmp(text, "learner=", 8) == 0 && switched_place(spec, "learner") >= 0) ||
-           strncmp(text, KFE_PREPARE "=", strlen(KFE_PREPARE) + 1) == 0;
-}
-
 /* A parameter that the spec does not have. */
 static kfe_status not_found(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts grids, int index,
                             int *unused)
@@ -449,17 +433,12 @@ kfe_status kfe_i_grid_make(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_te
     KFE_TRY(kfe_i_spec_copy(ctx, spec, &out->base));
     KFE_TRY(name_kernel(ctx, out->base));
     KFE_ALLOC_ZERO(ctx, out->axes, grids.count);
-    for (int i = 0; i < grids.count; i++) {
-        KFE_TRY(parse_axis(ctx, out, grids.texts[i], 1, &axis, &found));
-        if (found)
+    for (int i = 0; i < 2 * grids.count; i++) {
+        KFE_TRY(parse_axis(ctx, out, grids.texts[i % grids.count], i < grids.count, &axis, &found));
+        if (found > 0)
             KFE_TRY(insert_axis(out, &axis));
-    }
-    for (int i = 0; i < grids.count; i++) {
-        KFE_TRY(parse_axis(ctx, out, grids.texts[i], 0, &axis, &found));
-        if (found)
-            KFE_TRY(insert_axis(out, &axis));
-        else if (!is_switch(out->base, grids.texts[i]))
-            KFE_TRY(not_found(ctx, out->base, grids, i, unused));
+        else if (found == 0)
+            KFE_TRY(not_found(ctx, out->base, grids, i % grids.count, unused));
     }
     KFE_TRY(label_axes(out));
     KFE_TRY(count_settings(out));

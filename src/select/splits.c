@@ -5,9 +5,7 @@
  * Folds: each class is shuffled, and its members are dealt to the folds in turn, beginning with the fold after
  * the last one served. The sizes of two folds differ by at most one, and so do their members of any class.
  *
- * Random: T of n rows are for training. Class g with n_g members gets its share T·n_g/n, rounded down; the rows
- * that remain go to the classes with the largest remainders, so that the total is T. If T allows it, every class
- * of at least two members has one on each side: the shares are first moved into 1 … n_g − 1.
+ * Random: T of n rows are for training, divided over the classes as quotas.h says.
  *
  * Held out: one random part is the test part of every split. The rest is divided into folds: each in turn is for
  * validation, the others for training.
@@ -19,13 +17,13 @@
 #include "select/splits.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "core/rng.h"
 #include "core/sort.h"
 #include "data/read/split_file.h"
+#include "select/quotas.h"
 
 static const kfe_i_param protocol_rows[] = {
     KFE_CHOICE(
@@ -292,113 +290,6 @@ cleanup:
 
 /* ---- random parts ---- */
 
-/* How many rows of one class are for training. */
-typedef struct quota {
-    int64_t group;
-    int64_t order;     /* random: breaks ties */
-    int64_t low, high; /* bounds of `taken` */
-    int64_t taken;
-    double missing; /* the exact share minus `taken` */
-} quota;
-
-static int compare_missing(const void *a, const void *b)
-{
-    const quota *first = a;
-    const quota *second = b;
-
-    if (first->missing != second->missing)
-        return first->missing < second->missing ? 1 : -1;
-    return (first->order > second->order) - (first->order < second->order);
-}
-
-static int compare_groups(const void *a, const void *b)
-{
-    const quota *first = a;
-    const quota *second = b;
-    return (first->group > second->group) - (first->group < second->group);
-}
-
-/* Bounds are 1 … n_g − 1 for classes of at least two members if the total allows it, otherwise 0 … n_g. */
-static void set_bounds(const division *all, int64_t train_count, quota *quotas)
-{
-    int64_t lowest = 0;
-    int64_t highest = 0;
-
-    for (int64_t g = 0; g < all->groups; g++) {
-        int64_t spare = members(all, g) >= 2;
-        lowest += quotas[g].low = spare;
-        highest += quotas[g].high = members(all, g) - spare;
-    }
-    for (int64_t g = 0; g < all->groups && (train_count < lowest || train_count > highest); g++) {
-        quotas[g].low = 0;
-        quotas[g].high = members(all, g);
-    }
-}
-
-static int64_t clamp(int64_t value, int64_t low, int64_t high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
-/* Returns how many more rows to take (negative: how many to give back). */
-static int64_t take_shares(const division *all, int64_t train_count, kfe_i_rng *rng, quota *quotas)
-{
-    int64_t left = train_count;
-
-    for (int64_t g = 0; g < all->groups; g++) {
-        double share = (double)train_count * (double)members(all, g) / (double)all->count;
-        quotas[g].group = g;
-        quotas[g].order = (int64_t)(kfe_i_rng_bits(rng) >> 1);
-        quotas[g].taken = clamp((int64_t)floor(share), quotas[g].low, quotas[g].high);
-        quotas[g].missing = share - (double)quotas[g].taken;
-        left -= quotas[g].taken;
-    }
-    return left;
-}
-
-static int64_t room_for(const quota *one, int up)
-{
-    return up ? one->high - one->taken : one->taken - one->low;
-}
-
-/* One pass over the classes, in decreasing order of `missing` (increasing if rows are given back). Moves one row
- * per class if that is enough, otherwise rows in proportion to the room of each class. Returns how many rows are
- * still to be moved. */
-static int64_t settle_once(quota *quotas, int64_t groups, int64_t left, int up)
-{
-    double room = 0;
-    int64_t movable = 0;
-    int64_t wanted = left;
-
-    qsort(quotas, (size_t)groups, sizeof *quotas, compare_missing);
-    for (int64_t k = 0; k < groups; k++) {
-        room += (double)room_for(&quotas[k], up);
-        movable += room_for(&quotas[k], up) > 0;
-    }
-    for (int64_t k = 0; k < groups && left > 0; k++) {
-        quota *one = &quotas[up ? k : groups - 1 - k];
-        int64_t most = room_for(one, up) < left ? room_for(one, up) : left;
-        int64_t fair = wanted <= movable ? 1 : (int64_t)((double)wanted * (double)room_for(one, up) / room);
-        int64_t moved = clamp(fair, most > 0, most);
-        one->taken += up ? moved : -moved;
-        one->missing -= up ? (double)moved : -(double)moved;
-        left -= moved;
-    }
-    return left;
-}
-
-static void choose_quotas(const division *all, int64_t train_count, kfe_i_rng *rng, quota *quotas)
-{
-    set_bounds(all, train_count, quotas);
-    int64_t left = take_shares(all, train_count, rng, quotas);
-    int up = left > 0;
-
-    /* The bounds leave room for the total, so every pass moves something. */
-    for (left = up ? left : -left; left > 0;)
-        left = settle_once(quotas, all->groups, left, up);
-    qsort(quotas, (size_t)all->groups, sizeof *quotas, compare_groups);
-}
-
 kfe_status kfe_i_split_train_rows(kfe_context *ctx, const kfe_i_protocol *protocol, int64_t count,
                                   int64_t *out)
 {
@@ -418,36 +309,36 @@ kfe_status kfe_i_split_train_rows(kfe_context *ctx, const kfe_i_protocol *protoc
     if (size >= 1)
         *out = (int64_t)size;
     else
-        *out = clamp((int64_t)floor(size * (double)count + 0.5), 1, count - 1);
+        *out = kfe_i_clamped((int64_t)floor(size * (double)count + 0.5), 1, count - 1);
     return KFE_OK;
 }
 
-static void assign_parts(division *all, const quota *quotas)
+static void assign_parts(division *all, const int64_t *taken)
 {
     for (int64_t g = 0; g < all->groups; g++)
         for (int64_t k = all->start[g]; k < all->start[g + 1]; k++)
-            all->part[all->dealt[k]] = k - all->start[g] >= quotas[g].taken;
+            all->part[all->dealt[k]] = k - all->start[g] >= taken[g];
 }
 
 static kfe_status make_random(division *all, kfe_i_splits *out)
 {
     kfe_status status = KFE_OK;
-    quota *quotas = NULL;
+    int64_t *taken = NULL;
     int64_t train_count = 0;
 
     KFE_TRY(kfe_i_split_train_rows(all->ctx, all->protocol, all->count, &train_count));
     KFE_TRY(check_size(all, (double)all->protocol->repeats));
-    KFE_ALLOC(all->ctx, quotas, all->groups);
+    KFE_ALLOC(all->ctx, taken, all->groups);
     for (int64_t repeat = 0; repeat < all->protocol->repeats; repeat++) {
         kfe_i_rng rng;
         begin_repeat(all, repeat, &rng);
-        choose_quotas(all, train_count, &rng, quotas);
+        KFE_TRY(kfe_i_split_quotas(all->ctx, all->start, all->groups, train_count, &rng, taken));
         shuffle_groups(all, &rng);
-        assign_parts(all, quotas);
+        assign_parts(all, taken);
         KFE_TRY(add_fold(all, repeat, 0, 1, out));
     }
 cleanup:
-    kfe_i_free(all->ctx, quotas);
+    kfe_i_free(all->ctx, taken);
     return status;
 }
 
