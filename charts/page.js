@@ -6,8 +6,11 @@
   const SYMBOLS = ['circle', 'square', 'triangle-up', 'diamond', 'triangle-down', 'cross', 'x', 'hexagon'];
   const DASHES = ['solid', 'dash', 'dot', 'dashdot'];
   const SHADES = [[0, '#f7fbff'], [0.25, '#c6dbef'], [0.5, '#6baed6'], [0.75, '#2171b5'], [1, '#08306b']];
-  const POINT_SHADES = [[0, '#c6dbef'], [0.33, '#6baed6'], [0.67, '#2171b5'], [1, '#08306b']];
+  // Points are small: no shade may come near to the paper's.
+  const ON_WHITE = [[0, '#9ecae1'], [0.33, '#5ba3d0'], [0.67, '#2171b5'], [1, '#08306b']];
+  const ON_BLACK = [[0, '#22649c'], [0.33, '#4292c6'], [0.67, '#8fc1e3'], [1, '#f0f7fd']];
   const GREY = '#888888';
+  const isDark = () => matchMedia('(prefers-color-scheme: dark)').matches;
   const MOST_ROWS = 1000;
 
   const unpack = async (id) => {
@@ -65,11 +68,9 @@
       if (!figure.space) trace.marker.line = { width: series.hollow ? 1 : 1.5, color: trace.marker.color };
       trace.hoverinfo = 'skip';
     }
-    if (series.shade) {
+    if (series.shade) { // one scale and one bar for all series of a figure
       trace.marker.color = valuesOf(figure, series, series.shade);
-      trace.marker.colorscale = POINT_SHADES;
-      trace.marker.showscale = true;
-      trace.marker.colorbar = { title: { text: plain(columnOf(figure, series.shade).name) }, thickness: 12, len: 0.6, y: 0.3 };
+      trace.marker.coloraxis = 'coloraxis';
     }
     return trace;
   };
@@ -88,9 +89,19 @@
       showlegend: false };
   };
 
+  const toneAt = (share) => {
+    const k = ON_BLACK.findIndex(([end]) => end >= share && end > 0);
+    const [[low, from], [high, to]] = [ON_BLACK[k - 1], ON_BLACK[k]];
+    const mixed = [1, 3, 5].map((c) => {
+      const [a, b] = [from, to].map((colour) => parseInt(colour.slice(c, c + 2), 16));
+      return Math.round(a + ((b - a) * (share - low)) / (high - low));
+    });
+    return `rgb(${mixed.join()})`;
+  };
+
   const lineTrace = (figure, series) => ({
     ...base(figure, series), type: 'scatter', mode: series.dotted ? 'lines+markers' : 'lines', text: hoverOf(figure, series),
-    line: { color: series.colour, width: series.plain ? 1 : 2, dash: series.dashed ? 'dash' : series.grey || series.plain ? 'solid' : DASHES[series.style % 4] },
+    line: { color: series.tone !== undefined && isDark() ? toneAt(series.tone) : series.colour, width: series.plain ? 1 : 2, dash: series.dashed ? 'dash' : series.grey || series.plain ? 'solid' : DASHES[series.style % 4] },
     marker: { symbol: SYMBOLS[series.style % SYMBOLS.length], size: 6 },
   });
 
@@ -106,7 +117,9 @@
   const ellipseTrace = (figure, panel) => {
     const [x, y, a, b, c] = figure.panels[panel].ellipse;
     const angles = Array.from({ length: 73 }, (_, k) => (2 * Math.PI * k) / 72);
-    return { type: 'scatter', mode: 'lines', x: angles.map((t) => x + a * Math.cos(t)), y: angles.map((t) => y + b * Math.cos(t) + c * Math.sin(t)),
+    return { type: 'scatter', mode: 'lines+markers', marker: { size: 8, opacity: 0 }, // unseen markers keep the ellipse off the frame
+      x: angles.map((t) => x + a * Math.cos(t)),
+      y: angles.map((t) => y + b * Math.cos(t) + c * Math.sin(t)),
       line: { color: GREY, width: 1, dash: 'dash' }, hoverinfo: 'skip', showlegend: false, xaxis: axisName('x', panel), yaxis: axisName('y', panel) };
   };
 
@@ -169,6 +182,14 @@
     for (const axis of figure.space ? ['x', 'y', 'z'] : ['x', 'y']) trace[axis] = [null]; // without a row there would be no entry
   };
 
+  // The entry of shaded points is grey, since it stands for all shades.
+  const withLegend = (series, trace) => {
+    if (!series.shade || !trace.showlegend) return [trace];
+    const none = series.z ? { x: [null], y: [null], z: [null] } : { x: [null], y: [null] };
+    const entry = { ...trace, ...none, text: '', marker: { ...trace.marker, color: GREY, coloraxis: undefined } };
+    return [{ ...trace, showlegend: false }, entry];
+  };
+
   const tracesOf = (figure, ink) => {
     const traces = [];
     const hasKeys = figure.series.some((series) => series.key);
@@ -182,7 +203,7 @@
           trace.xaxis = axisName('x', series.panel);
           trace.yaxis = axisName('y', series.panel);
         }
-        traces.push(trace);
+        traces.push(...withLegend(series, trace));
       }
     }
     figure.panels.forEach((panel, p) => panel.ellipse && traces.push(ellipseTrace(figure, p)));
@@ -203,17 +224,40 @@
   const tickNames = (column, axis, width) => {
     const step = Math.max(1, Math.ceil(column.words.length / Math.min(40, Math.max(6, width / 18))));
     axis.tickvals = column.words.map((_, k) => k).filter((k) => k % step === 0);
-    axis.ticktext = axis.tickvals.map((k) => plain(cut(column.words[k], 24)));
+    axis.ticktext = axis.tickvals.map((k) => plain(cut(column.words[k], width < NARROW ? 14 : 24)));
     axis.range = [-0.5, column.words.length - 0.5];
+    const longest = axis.ticktext.reduce((most, text) => Math.max(most, text.length), 0);
+    const room = width / axis.ticktext.length;
+    if (longest * 7 > room) axis.tickangle = room < 30 ? 90 : 30;
   };
 
-  const axisLayout = (figure, panel, letter, colours, width) => {
+  const extent = (figure, panel, letter) => {
+    const all = figure.series.filter((s) => (s.panel || 0) === panel && s[letter])
+      .flatMap((s) => valuesOf(figure, s, s[letter])).filter((v) => v !== null);
+    return [all.reduce((a, b) => Math.min(a, b), Infinity), all.reduce((a, b) => Math.max(a, b), -Infinity)];
+  };
+
+  const shadeAxis = (figure, narrow) => {
+    const shaded = figure.series.find((series) => series.shade);
+    if (!shaded) return {};
+    const title = { text: plain(columnOf(figure, shaded.shade).name) };
+    const bar = narrow ? { orientation: 'h', x: 0, xanchor: 'left', y: 1, yanchor: 'bottom', len: 0.55, title: { ...title, side: 'top' }, nticks: 4 }
+      : { len: 0.6, y: 0.3, title };
+    return { coloraxis: { colorscale: isDark() ? ON_BLACK : ON_WHITE, colorbar: { thickness: narrow ? 8 : 12, outlinewidth: 0, ...bar } } };
+  };
+
+  const axisLayout = (figure, panel, letter, colours, width, panels) => {
     const about = figure.panels[panel][letter];
     const axis = { title: { text: plain(about.title), standoff: 6 }, gridcolor: colours.line, linecolor: colours.line,
-      zeroline: false, automargin: true, type: about.log ? 'log' : 'linear', exponentformat: 'power', minexponent: 5 };
+      zeroline: false, automargin: true, ticklabeloverflow: 'allow', type: about.log ? 'log' : 'linear', exponentformat: 'power', minexponent: 5 };
     const series = figure.series.find((s) => (s.panel || 0) === panel && s[letter]);
     const column = series && columnOf(figure, series[letter]);
     if (about.range) axis.range = about.log ? about.range.map(Math.log10) : about.range.slice();
+    if (panels === 'small') Object.assign(axis, { nticks: 3, tickangle: 0, tickfont: { size: 9 }, title: { ...axis.title, standoff: 18 } });
+    if (letter === 'x' && column && column.numbers && column.numbers.every((v) => v === null || Number.isInteger(v))) {
+      const [low, high] = extent(figure, panel, letter);
+      if (high - low < 10) axis.dtick = 1; // there is nothing between 1 and 2 features
+    }
     if (column && !column.numbers) {
       axis.type = 'linear';
       axis.showgrid = false;
@@ -224,12 +268,6 @@
       else axis.autorange = 'reversed';
     }
     return axis;
-  };
-
-  const extent = (figure, panel, letter) => {
-    const all = figure.series.filter((s) => (s.panel || 0) === panel && s[letter])
-      .flatMap((s) => valuesOf(figure, s, s[letter])).filter((v) => v !== null);
-    return [all.reduce((a, b) => Math.min(a, b), Infinity), all.reduce((a, b) => Math.max(a, b), -Infinity)];
   };
 
   const referenceOf = (figure, panel, colours) => {
@@ -243,8 +281,8 @@
     if (kind !== 'diagonal') return null;
     const [x0, x1] = figure.panels[panel].x.range || extent(figure, panel, 'x');
     const [y0, y1] = figure.panels[panel].y.range || extent(figure, panel, 'y');
-    const low = Math.max(x0, y0);
-    const high = Math.min(x1, y1);
+    const low = Math.min(x0, y0);
+    const high = Math.max(x1, y1);
     return { type: 'line', ...refs, x0: low, y0: low, x1: high, y1: high, line, layer: 'below' };
   };
 
@@ -255,12 +293,13 @@
     const gapY = down > 1 ? Math.min((figure.square ? 50 : 85) / layout.height, 0.5 / (down - 1)) : 0;
     const width = (1 - gapX * (across - 1)) / across;
     const height = (1 - gapY * (down - 1)) / down;
+    const size = across > 1 && whole < NARROW ? 'small' : '';
     figure.panels.forEach((panel, p) => {
       const left = (p % across) * (width + gapX);
       const top = 1 - Math.floor(p / across) * (height + gapY);
       const number = p ? p + 1 : '';
-      layout['xaxis' + number] = { ...axisLayout(figure, p, 'x', colours, whole * width), domain: [left, left + width], anchor: 'y' + number };
-      layout['yaxis' + number] = { ...axisLayout(figure, p, 'y', colours, whole), domain: [top - height, top], anchor: 'x' + number };
+      layout['xaxis' + number] = { ...axisLayout(figure, p, 'x', colours, whole * width, size), domain: [left, left + width], anchor: 'y' + number };
+      layout['yaxis' + number] = { ...axisLayout(figure, p, 'y', colours, whole, size), domain: [top - height, top], anchor: 'x' + number };
       if (!figure.series.some((s) => (s.panel || 0) === p)) { // a panel without series is only its name
         layout['xaxis' + number].visible = layout['yaxis' + number].visible = false;
         layout.annotations.push({ text: plain(panel.title || ''), x: left + width / 2, y: top - height / 2, xref: 'paper', yref: 'paper',
@@ -283,18 +322,24 @@
   const layoutOf = (figure, colours, width) => {
     const down = Math.ceil(figure.panels.length / acrossOf(figure, width));
     const narrow = width < NARROW;
-    const layout = { annotations: [], shapes: [], margin: { l: 55, r: 15, t: figure.panels.some((p) => p.title) ? 56 : 34, b: 45 }, modebar: { bgcolor: 'rgba(0,0,0,0)', color: colours.line, activecolor: colours.ink },
+    const barRoom = narrow && figure.series.some((series) => series.shade) ? 34 : 0;
+    const layout = { ...shadeAxis(figure, narrow), annotations: [], shapes: [], margin: { l: 55, r: 22, t: (figure.panels.some((p) => p.title) ? 56 : 34) + barRoom, b: 45 }, modebar: { bgcolor: 'rgba(0,0,0,0)', color: colours.line, activecolor: colours.ink },
       height: figure.panels.length === 1 ? (figure.space ? 560 : 460) : Math.max(360, (figure.square ? 250 : 290) * down), paper_bgcolor: 'rgba(0,0,0,0)',
       plot_bgcolor: 'rgba(0,0,0,0)', font: { color: colours.ink, size: 12, family: 'system-ui, sans-serif' },
       hoverlabel: { align: 'left', bgcolor: colours.paper, bordercolor: colours.line, font: { color: colours.ink } },
-      hovermode: 'closest', legend: { itemsizing: 'constant', font: { size: 12 }, y: 1, yanchor: 'top', ...(narrow && { orientation: 'h', x: 0, y: hasNames(figure) ? -0.6 : -0.25 }) }, barmode: 'group', bargap: 0.2 };
+      hovermode: 'closest', legend: { itemsizing: 'constant', font: { size: 12 }, y: 1, yanchor: 'top', ...(narrow && { orientation: 'h', x: 0, yanchor: 'top' }) }, barmode: 'group', bargap: 0.2 };
     if (figure.space) {
       const about = figure.panels[0];
       const axis = (a) => ({ title: { text: plain(a.title) }, gridcolor: colours.line, color: colours.ink, backgroundcolor: 'rgba(0,0,0,0)' });
-      layout.scene = { xaxis: axis(about.x), yaxis: axis(about.y), zaxis: axis(about.z) };
-      layout.margin = { l: 0, r: 0, t: 30, b: 0 };
+      const away = narrow ? 1.95 : 1.5; // far enough to see the names of all axes
+      layout.scene = { aspectmode: 'cube', xaxis: axis(about.x), yaxis: axis(about.y), zaxis: axis(about.z), camera: { eye: { x: away, y: away, z: away * 0.7 } } };
+      layout.margin = { l: 0, r: 0, t: 30 + barRoom, b: 0 };
       if (narrow) layout.legend.y = 0;
-    } else placePanels(figure, layout, colours, width);
+    } else {
+      placePanels(figure, layout, colours, width);
+      // The legend stands below the names of the lowest axis, however tall the figure is.
+      if (narrow) layout.legend.y = -(hasNames(figure) ? 110 : 62) / (layout.height - layout.margin.t - layout.margin.b);
+    }
     if (figure.square && figure.panels.length === 1) layout.width = Math.min(width, 640);
     return layout;
   };
@@ -463,6 +508,10 @@
     window.addEventListener('resize', () => {
       if (isNarrow() === wasNarrow) return;
       wasNarrow = !wasNarrow;
+      elements.forEach((element) => { // a changed layout of panels and legends begins anew
+        const chart = element.querySelector('.chart');
+        if (chart && chart.on) window.Plotly.purge(chart);
+      });
       redraw();
     });
   };

@@ -262,6 +262,29 @@ def test_charts_keep_their_place_when_the_window_changes(hostile):
 
 
 @needs_chromium
+@needs_charts
+def test_one_shade_means_one_value(tmp_path):
+    """Training and test rows share a colour bar, at 1300 and at 400 pixels, and no number at the end of an axis is hidden."""
+    rows = [f"{i % 7},{i * i % 5},{i * 3 % 11},{i % 7 + 0.5 * (i % 3) + i / 40}\n" for i in range(80)]
+    (tmp_path / "a.csv").write_text("".join(rows[:50]))
+    (tmp_path / "b.csv").write_text("".join(rows[50:]))
+    kfe(tmp_path, "fit", "-q", "-m", "pls", "--dim", "2", "--learner", "ls", "--task", "regress", "a.csv", "-o", "m.kfe")
+    kfe(tmp_path, "report", "-q", "m.kfe", "--train", "a.csv", "--test", "b.csv", "-o", "r.html")
+    with chromium.Chromium() as page:
+        page.open(tmp_path / "r.html")
+        scroll_through(page)
+        for width in (1300, 400):
+            page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+            page.wait(f"Math.abs(document.querySelector('#figure-scatter .main-svg').getBoundingClientRect().width - {min(width, 960)}) < 60")
+            assert page.evaluate("document.querySelectorAll('#figure-scatter .colorbar').length") == 1
+            axis = page.evaluate("document.querySelector('#figure-scatter .chart')._fullLayout.coloraxis")
+            values = [float(row.split(",")[3]) for row in rows]
+            assert abs(axis["cmin"] - min(values)) < 1e-9 and abs(axis["cmax"] - max(values)) < 1e-9
+            assert page.evaluate("[...document.querySelectorAll('#figure-scatter .xtick text')].every(t => t.style.opacity !== '0')")
+        check_quiet(page, tmp_path / "r.html")
+
+
+@needs_chromium
 def test_without_charts_the_pictures_stay(hostile):
     kfe(hostile, "report", "m.kfe", "--test", "<i>&'data'.csv", "-o", "static.html", KFE_CHARTS="")
     text = (hostile / "static.html").read_text()

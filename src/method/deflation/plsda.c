@@ -39,6 +39,7 @@ const kfe_i_method kfe_i_method_plsda = {
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_SPARSE | KFE_HAS_PREDICTOR | KFE_HAS_PROBABILITIES |
              KFE_HAS_SAMPLE_WEIGHTS,
     .instead = "kpls",
+    .feature = "LV",
     .params = KFE_PARAM_TABLE(rows, plsda_settings),
     .fit = fit,
 };

@@ -138,6 +138,8 @@ static void write_series(kfe_i_json *json, const kfe_i_series *series)
     write_number(json, "z", series->z);
     write_number(json, "shade", series->shade);
     write_number(json, "shift", series->shift);
+    if (series->has_tone)
+        kfe_i_json_real(json, "tone", series->tone);
     write_number(json, "spread", series->spread);
     write_flag(json, "plain", series->flags & KFE_SERIES_PLAIN);
     write_number(json, "label", series->label);

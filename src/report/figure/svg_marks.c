@@ -143,16 +143,24 @@ static void put_plain_points(const kfe_i_svg_panel *p, const kfe_i_series *serie
     kfe_i_text_puts(out, "\"/>");
 }
 
-static void range_of(const kfe_i_figure *figure, const kfe_i_series *series, int column, double *low,
-                     double *high)
+static void widen_range(const kfe_i_figure *figure, const kfe_i_series *series, int column, double *low,
+                        double *high)
 {
-    *low = INFINITY;
-    *high = -INFINITY;
     for (int64_t i = series->first; i < series->first + series->count; i++) {
         double value = kfe_i_cell(figure, column, i);
         *low = isfinite(value) ? fmin(*low, value) : *low;
         *high = isfinite(value) ? fmax(*high, value) : *high;
     }
+}
+
+/* The values that points are shaded by: one shade means the same in all series of a figure. */
+static void range_of_shades(const kfe_i_figure *figure, double *low, double *high)
+{
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (int64_t s = 0; s < figure->series_count; s++)
+        if (figure->series[s].shade)
+            widen_range(figure, &figure->series[s], figure->series[s].shade, low, high);
 }
 
 static int level_of(double value, double low, double high)
@@ -170,11 +178,11 @@ static void put_shaded_points(const kfe_i_svg_panel *p, const kfe_i_series *seri
     double x = 0;
     double y = 0;
 
-    range_of(p->figure, series, series->shade, &low, &high);
+    range_of_shades(p->figure, &low, &high);
     for (int level = 0; level < SHADES; level++) {
         int rgb[3];
         char colour[8];
-        kfe_i_shade(0.25 + 0.75 * level / (SHADES - 1), rgb);
+        kfe_i_shade(0.36 + 0.64 * level / (SHADES - 1), rgb);
         kfe_i_snprintf(colour, sizeof colour, "#%02x%02x%02x", (unsigned)rgb[0] & 255u,
                        (unsigned)rgb[1] & 255u, (unsigned)rgb[2] & 255u);
         open_points(series, colour, out);
@@ -357,13 +365,13 @@ static void put_heat(const kfe_i_svg_panel *p, const kfe_i_series *series, kfe_i
 {
     double wide = cell_size(p, series, 'x');
     double high_cell = cell_size(p, series, 'y');
-    double low = 0;
-    double high = 0;
+    double low = INFINITY;
+    double high = -INFINITY;
     int has_counts = p->figure->flags & KFE_FIGURE_COUNTS && p->x.words &&
                      p->x.words->word_count <= MOST_COUNTS && p->y.words &&
                      p->y.words->word_count <= MOST_COUNTS;
 
-    range_of(p->figure, series, series->z, &low, &high);
+    widen_range(p->figure, series, series->z, &low, &high);
     low = p->figure->flags & KFE_FIGURE_COUNTS ? fmin(low, 0) : low;
     for (int64_t i = series->first; i < series->first + series->count; i++) {
         double value = kfe_i_cell(p->figure, series->z, i);

@@ -84,12 +84,12 @@ typedef struct table {
 static kfe_status add_columns(const curve *curves, int count, kfe_i_figure *out, table *t)
 {
     kfe_status status = KFE_OK;
-    char labels[BINS][16];
+    char labels[BINS][24];
     const char *bins[BINS];
     const char *names[CURVES];
 
     for (int b = 0; b < BINS; b++) {
-        kfe_i_snprintf(labels[b], sizeof labels[b], "%.1f to %.1f", (double)b / BINS, (double)(b + 1) / BINS);
+        kfe_i_snprintf(labels[b], sizeof labels[b], "%.1f–%.1f", (double)b / BINS, (double)(b + 1) / BINS);
         bins[b] = labels[b];
     }
     for (int k = 0; k < count; k++)

@@ -140,8 +140,8 @@ static kfe_status draw_tables(kfe_context *ctx, const kfe_i_source *source, cons
     const kfe_table *q = kfe_result_find(explanation, "q-contributions");
     const kfe_column *names = kfe_table_column(t2, 0);
 
-    kfe_i_text_printf(&out->caption, "What each column adds to T² and Q of %s, ",
-                      *source->settings.row ? "the example" : "the most distant example");
+    kfe_i_text_printf(&out->caption, "What each column adds to T² and Q of the %s%s example, ",
+                      *source->settings.row ? "" : "most distant ", source->test.data ? "test" : "training");
     if (names->texts && names->texts[0])
         kfe_i_text_add_shown(&out->caption, names->texts[0]);
     else

@@ -182,7 +182,7 @@ const kfe_i_figure_kind kfe_i_figure_coefficients = {
     .what =
         &(const explained_kind){
             .table = "coefficients",
-            .y = "coefficient: output per unit of the column",
+            .y = "coefficient",
             .caption =
                 "What one unit of a column, in the units of the data, adds to each output of the model.",
             .high = "coefficient-high"},

@@ -99,6 +99,19 @@ static double share_of_limit(const distances *d, int64_t i)
     return fmax(d->t2[i] / d->limits[KFE_DIAGNOSTIC_T2], d->q[i] / d->limits[KFE_DIAGNOSTIC_Q]);
 }
 
+/* The name of a row, or its number, which begins with "test" if there are training rows as well. */
+static void name_row(const distances *d, const kfe_i_figure *out, int64_t row, char *name, size_t size)
+{
+    const kfe_i_column *label = &out->columns[d->points.label - 1];
+    const kfe_i_source *source = d->points.source;
+    int is_other = source->train.data && d->points.items[row].set == &source->test;
+
+    if (label->numbers)
+        kfe_i_snprintf(name, size, "%s%.0f", is_other ? "test " : "", label->numbers[row]);
+    else
+        kfe_i_snprintf(name, size, "%s", label->words[label->codes[row]]);
+}
+
 /* The most distant of the rows above a limit, by their share of it, stand in the caption and beside their points. */
 static kfe_status name_rows(const distances *d, kfe_i_figure *out)
 {
@@ -115,13 +128,8 @@ static kfe_status name_rows(const distances *d, kfe_i_figure *out)
         order[i] = (kfe_i_sorted){share_of_limit(d, i), i};
     kfe_i_sort_falling(order, d->points.count);
     for (; count < MOST_NAMED && count < d->points.count && order[count].value > 1; count++) {
-        const kfe_i_column *label = &out->columns[d->points.label - 1];
-        int64_t row = order[count].index;
         words[count] = names[count];
-        if (label->numbers)
-            kfe_i_snprintf(names[count], sizeof names[count], "%.0f", label->numbers[row]);
-        else
-            kfe_i_snprintf(names[count], sizeof names[count], "%s", label->words[label->codes[row]]);
+        name_row(d, out, order[count].index, names[count], sizeof names[count]);
         kfe_i_text_puts(&out->caption, count ? ", " : " The most distant: ");
         kfe_i_text_add_shown(&out->caption, names[count]);
     }
