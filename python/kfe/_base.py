@@ -441,11 +441,15 @@ class Extractor(Explaining, Partial, TransformerMixin, BaseEstimator, metaclass=
         -------
         features : ndarray of shape (n_samples, n_features_out)
         """
+        return self._ask(X, Model.transform)[1]
+
+    def _ask(self, X, question, *arguments):
+        """The context, and what the model answers to ``question(context, data, *arguments)``."""
         check_is_fitted(self)
         context = self._context()
         data = self._prepare(context, X, with_target=False)
         try:
-            return self._model.transform(context, data)
+            return context, question(self._model, context, data, *arguments)
         finally:
             data.free()
 

@@ -244,17 +244,3 @@ class Explaining:
         given = Matrix(Z.shape[0], Z.shape[1], Z.shape[1], Z.ctypes.data, None)
         self._model._run(lambda: context.call(lib.kfe_inverse_transform, self._model.pointer, byref(given), out.pointer))
         return out.array()
-
-
-def predict_path(estimator, X) -> np.ndarray:
-    """Class numbers, (n_samples, n_features_out), or values, (n_samples, n_features_out, n_targets)."""
-    check_is_fitted(estimator)
-    context = estimator._context()
-    data = estimator._prepare(context, X, with_target=False)
-    out = OutMatrix(context)
-    model = estimator._model
-    try:
-        model._run(lambda: context.call(lib.kfe_predict_path, model.pointer, data.pointer, out.pointer))
-    finally:
-        data.free()
-    return out.array().reshape(len(out.array()), model.dim, -1)

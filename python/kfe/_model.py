@@ -112,6 +112,12 @@ class Model:
         self._run(lambda: context.call(lib.kfe_predict, self.pointer, data.pointer, answers.pointer, scores.pointer))
         return answers.array(), scores
 
+    def predict_path(self, context: Context, data: Data) -> np.ndarray:
+        """Class numbers, (n_samples, n_features_out, 1), or values, (n_samples, n_features_out, n_targets)."""
+        out = OutMatrix(context)
+        self._run(lambda: context.call(lib.kfe_predict_path, self.pointer, data.pointer, out.pointer))
+        return out.array().reshape(len(out.array()), self.dim, -1)
+
     def probabilities(self, context: Context, data: Data) -> np.ndarray:
         """Probabilities of the classes, in the library's order."""
         answers, found = OutMatrix(context), OutMatrix(context)

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.metrics import r2_score
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from . import _tables as tables
-from ._explain import predict_path
+from ._model import Model
 from ._target import CLASSES, REAL, class_texts, encode_labels
 
 # The default learners of methods without a predictor of their own.
@@ -45,26 +45,6 @@ class Predicting:
             return DEFAULT_LEARNERS[self._estimator_type]
         return self.learner
 
-    def _answers(self, X):
-        check_is_fitted(self)
-        context = self._context()
-        data = self._prepare(context, X, with_target=False)
-        try:
-            answers, scores = self._model.predict(context, data)
-        finally:
-            data.free()
-        return context, answers, scores
-
-
-def _intervals(estimator, X, level):
-    check_is_fitted(estimator)
-    context = estimator._context()
-    data = estimator._prepare(context, X, with_target=False)
-    try:
-        return estimator._model.intervals(context, data, float(level))
-    finally:
-        data.free()
-
 
 def _is_calibrated(estimator) -> bool:
     """Whether the estimator gives probabilities: as its model says or, before the fit, as its parameter says."""
@@ -95,7 +75,7 @@ class Classifying(Predicting):
         -------
         y : ndarray of shape (n_samples,)
         """
-        _, answers, _ = self._answers(X)
+        _, (answers, _) = self._ask(X, Model.predict)
         return self.classes_[self._class_places[answers[:, 0].astype(np.intp)]]
 
     @available_if(_is_calibrated)
@@ -114,13 +94,7 @@ class Classifying(Predicting):
         probabilities : ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``.
         """
-        check_is_fitted(self)
-        context = self._context()
-        data = self._prepare(context, X, with_target=False)
-        try:
-            return self._model.probabilities(context, data)[:, np.argsort(self._class_places)]
-        finally:
-            data.free()
+        return self._ask(X, Model.probabilities)[1][:, np.argsort(self._class_places)]
 
     def predict_path(self, X):
         """Predict with the first 1, 2, ... features: one column for each number of features.
@@ -135,7 +109,7 @@ class Classifying(Predicting):
         -------
         y : ndarray of shape (n_samples, n_features_out)
         """
-        return self.classes_[self._class_places[predict_path(self, X)[:, :, 0].astype(np.intp)]]
+        return self.classes_[self._class_places[self._ask(X, Model.predict_path)[1][:, :, 0].astype(np.intp)]]
 
     def predict_sets(self, X, level=0.9):
         """Sets of classes that hold the true class with probability ``level``, for estimators fitted with
@@ -151,7 +125,7 @@ class Classifying(Predicting):
         sets : bool ndarray of shape (n_samples, n_classes)
             In the order of ``classes_``; a row may have several classes or none.
         """
-        found = _intervals(self, X, level)
+        _, found = self._ask(X, Model.intervals, float(level))
         return found[:, np.argsort(self._class_places)] != 0
 
     def decision_function(self, X):
@@ -166,7 +140,7 @@ class Classifying(Predicting):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             With two classes, one score: positive means the second of ``classes_``.
         """
-        context, answers, scores = self._answers(X)
+        context, (answers, scores) = self._ask(X, Model.predict)
         places = self._class_places
         predicted = places[answers[:, 0].astype(np.intp)]
         if len(places) > 2:
@@ -216,7 +190,7 @@ class Regressing(Predicting):
         -------
         y : ndarray of shape (n_samples,) or (n_samples, n_targets)
         """
-        _, answers, _ = self._answers(X)
+        _, (answers, _) = self._ask(X, Model.predict)
         return answers[:, 0].copy() if answers.shape[1] == 1 else answers
 
     def predict_path(self, X):
@@ -231,7 +205,7 @@ class Regressing(Predicting):
         -------
         y : ndarray of shape (n_samples, n_features_out) or (n_samples, n_features_out, n_targets)
         """
-        path = predict_path(self, X)
+        _, path = self._ask(X, Model.predict_path)
         return path[:, :, 0] if path.shape[2] == 1 else path
 
     def predict_intervals(self, X, level=0.9):
@@ -248,7 +222,7 @@ class Regressing(Predicting):
         intervals : ndarray of shape (n_samples, 2) or (n_samples, n_targets, 2)
             The lower and the upper end.
         """
-        found = _intervals(self, X, level)
+        _, found = self._ask(X, Model.intervals, float(level))
         return found if found.shape[1] == 2 else found.reshape(len(found), -1, 2)
 
     def score(self, X, y, sample_weight=None):
