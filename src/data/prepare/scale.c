@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/share.h"
 #include "data/table/row_sample.h"
 
 /* 1 / width; 1 for constant columns and for widths without a finite reciprocal. */
@@ -83,43 +82,6 @@ cleanup:
 
 /* ---- what `auto` stands for ---- */
 
-/* Columns that a thread works on. With fewer, the pieces of rows are too short for the processor to fetch ahead, which takes up to eight
- * times as long. Tables of fewer numbers than SMALL are left to one thread. */
-enum { GROUP = 64, SMALL = 1 << 18 };
-
-/* Ranges of the columns from `first` to `last`. */
-static void find_ranges(const kfe_i_table *table, const int64_t *rows, int64_t count, int64_t first,
-                        int64_t last, kfe_i_column_facts *columns)
-{
-    for (int64_t j = first; j < last; j++) {
-        columns[j].low = INFINITY;
-        columns[j].high = -INFINITY;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        int64_t at = rows ? rows[i] : i;
-        if (kfe_i_row_weight(table, at) > 0)
-            for (int64_t j = first; j < last; j++) {
-                double x = kfe_i_table_value(table, at, j);
-                columns[j].low = x < columns[j].low ? x : columns[j].low;
-                columns[j].high = x > columns[j].high ? x : columns[j].high;
-            }
-    }
-}
-
-static int useful_threads(const kfe_context *ctx, int64_t numbers)
-{
-    return numbers < SMALL ? 1 : kfe_context_threads(ctx);
-}
-
-/* The same for all columns. A column belongs to one thread, so that their number does not matter. */
-static void find_all_ranges(kfe_context *ctx, const kfe_i_table *table, const int64_t *rows, int64_t count,
-                            kfe_i_column_facts *columns)
-{
-#pragma omp parallel for num_threads(useful_threads(ctx, count * table->cols)) schedule(dynamic, 1)
-    for (int64_t first = 0; first < table->cols; first += GROUP)
-        find_ranges(table, rows, count, first, kfe_i_least(first + GROUP, table->cols), columns);
-}
-
 static int compare_numbers(const void *a, const void *b)
 {
     double x = *(const double *)a;
@@ -151,7 +113,7 @@ kfe_status kfe_i_ranges_find(kfe_context *ctx, const kfe_i_table *table, const i
     *out = (kfe_i_ranges){.ratio = 1};
     KFE_ALLOC(ctx, columns, table->cols);
     KFE_ALLOC(ctx, ranges, table->cols);
-    find_all_ranges(ctx, table, rows, count, columns);
+    kfe_i_column_ranges_find(ctx, table, rows, count, columns);
     for (int64_t j = 0; j < table->cols; j++)
         if (columns[j].low < columns[j].high)
             ranges[varying++] = columns[j].high - columns[j].low;

@@ -14,6 +14,10 @@ typedef struct kfe_i_column_facts {
     double stored; /* the rows, by weight, that store a value of the column */
 } kfe_i_column_facts;
 
+/* Extremes and means of the columns of a dense table, over `count` of its rows; NULL: over its first ones. A column belongs to one thread,
+ * so that their number does not matter. */
+void kfe_i_column_ranges_find(kfe_context *ctx, const kfe_i_table *table, const int64_t *rows, int64_t count,
+                              kfe_i_column_facts *columns);
 /* Facts about the columns of a dense or csr table; `columns` is zeroed. Spreads are about the mean, or about zero. */
 kfe_status kfe_i_column_facts_find(kfe_context *ctx, const kfe_i_table *table, int centred,
                                    kfe_i_column_facts *columns);
