@@ -4049,6 +4049,8 @@ def tune(
     sample_weight: Any = None,
     time: float | str | None = 60,
     trials: int = 0,
+    prepare: Any = 'none',
+    grid: Any = None,
     task: str = 'auto',
     random_state: Any = None,
     n_threads: int | None = None,

@@ -192,6 +192,7 @@ PROTOTYPES = {
     "kfe_model_views": (c_int, c_void_p),
     "kfe_model_cols": (c_int64, c_void_p, c_int),
     "kfe_model_source_cols": (c_int64, c_void_p, c_int),
+    "kfe_model_prepare": (c_int, c_void_p, c_void_p, c_int, OUT),
     "kfe_model_prepared_cols": (c_int64, c_void_p, c_int),
     "kfe_model_prepared_name": (c_char_p, c_void_p, c_int, c_int64),
     "kfe_model_shift": (c_void_p, c_void_p, c_int),

@@ -163,6 +163,9 @@ def from_model(model: Model, labels: np.ndarray | None = None) -> Extractor:
     told = model.describe()
     known = {argument.name for argument in arguments(entry, kind)}
     found = _parameters(entry, told, model.kernels)
+    steps = [model.steps(view) for view in range(len(told["views"]))]
+    if any(each != "none" for each in steps):
+        found["prepare"] = steps[0] if len(steps) == 1 else {view["name"]: each for view, each in zip(told["views"], steps)}
     estimator = made(**{name: value for name, value in found.items() if name in known})
     estimator._model = model
     _remember_columns(estimator, model, told)

@@ -189,6 +189,12 @@ class Model:
         texts = (c_char_p * len(names))(*(name.encode() for name in names))
         self.context.call(lib.kfe_model_set_column_names, self.pointer, 0, texts)
 
+    def steps(self, view: int) -> str:
+        """The steps that prepare the rows of a view, as text."""
+        context, text = Context(), c_void_p()
+        context.call(lib.kfe_model_prepare, self.pointer, view, byref(text))
+        return context.take_text(text)
+
     def prepared_names(self, view: int) -> np.ndarray | None:
         """The names of the columns of a view after its steps; None if a column has no name."""
         names = [lib.kfe_model_prepared_name(self.pointer, view, j) for j in range(lib.kfe_model_prepared_cols(self.pointer, view))]

@@ -2,15 +2,19 @@
 """tune: the search for a method, a kernel and settings that suit the data."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from ctypes import byref, c_void_p
 from typing import Any
+
+import numpy as np
 
 from ._lib import lib
 from ._model import Model
 from ._results import Result, typed
 from ._result import take
 from ._select import _let_go, _weights, _wrap_best
-from ._tables import options_text
+from ._steps import chain_text
+from ._tables import as_text, options_text
 
 
 class Tuning(Result):
@@ -29,7 +33,20 @@ class Tuning(Result):
         return pandas.DataFrame(rows)
 
 
-def tune(X, y, *, sample_weight: Any = None, time: float | str | None = 60, trials: int = 0, task: str = "auto",
+def _chains(prepare: Any) -> str:
+    """Chains to try, as text: one, or a list of them."""
+    return "|".join(map(chain_text, prepare)) if isinstance(prepare, (list, tuple)) else chain_text(prepare)
+
+
+def _step_grid(grid: Any) -> str:
+    """Values of settings of steps, as text: ``{"sg.window": [7, 11]}`` or the text itself."""
+    if not isinstance(grid, Mapping):
+        return grid or ""
+    return ";".join(f"{name}={values if isinstance(values, str) else ','.join(map(as_text, np.atleast_1d(values)))}" for name, values in grid.items())
+
+
+def tune(X, y, *, sample_weight: Any = None, time: float | str | None = 60, trials: int = 0, prepare: Any = "none", grid: Any = None,
+         task: str = "auto",
          random_state: Any = None, n_threads: int | None = None, memory: Any = None, device: str | None = None,
          verbose: int = 0, **options: Any) -> Tuning:
     """Search for the method, the kernel and the settings that suit the data best.
@@ -47,6 +64,11 @@ def tune(X, y, *, sample_weight: Any = None, time: float | str | None = 60, tria
         Seconds for the search, or text such as ``"10m"``; None: no limit.
     trials : int, default=0
         Try this many settings, spread evenly over all candidates; 0: all.
+    prepare : str, list or dict, default='none'
+        Chains of steps to try before every candidate: a list of them, or text, ``"none|snv|snv,sg:derivative=1"``. A chain is
+        written as for the estimators. It is learned on training rows only.
+    grid : dict or str, optional
+        Settings of these steps to try: ``{"sg.window": [7, 11, 15]}``.
     task : {'auto', 'classify', 'regress'}, default='auto'
     random_state, n_threads, memory, device, verbose
         As for the estimators.
@@ -74,7 +96,8 @@ def tune(X, y, *, sample_weight: Any = None, time: float | str | None = 60, tria
                               device=device, verbose=verbose)
     context, best, found = carrier._context(), c_void_p(), c_void_p()
     data = carrier._prepare(context, X, y, reset=True, weights=sample_weight)
-    options = {"time": "none" if time is None else time, "trials": trials, **options}
+    options = {"time": "none" if time is None else time, "trials": trials, "prepare": _chains(prepare),
+               "grid": _step_grid(grid), **options}
     try:
         if sample_weight is not None:
             data.set_weights(_weights(sample_weight, data.rows))

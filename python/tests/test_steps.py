@@ -87,6 +87,15 @@ def test_views(spectra):
     assert np.array_equal(both.predict(views), same.predict(views))
 
 
+def test_loaded_models_know_their_steps(spectra, tmp_path):
+    kfe.PLSRegressor(dim=2, prepare=TEXT).fit(*spectra).save(tmp_path / "one.kfe")
+    again = kfe.load(tmp_path / "one.kfe")
+    assert again.prepare == TEXT and np.array_equal(clone(again).fit(*spectra).predict(spectra[0]), again.predict(spectra[0]))
+    views = {"nir": spectra[0], "rest": spectra[0][:, :4] + 1}
+    kfe.KPLSRegressor(dim=2, kernel="linear", prepare={"nir": "snv"}).fit(views, spectra[1]).save(tmp_path / "two.kfe")
+    assert kfe.load(tmp_path / "two.kfe").prepare == {"nir": "snv", "rest": "none"}
+
+
 CHAINS = ["snv", "msc", "sg:window=7,order=3,derivative=1", "sg:window=1,order=0", "detrend:order=2", "area:total=10", "vector", "log:offset=1", "clr:offset=0.5",
           "standard", "pareto", "bin:width=4", "cut:keep=3..20", "snv,sg:window=5,bin:width=7,cut:drop=2..2,pareto",
           "snv,cars:runs=10,dim=4,standard", "bin:width=2,stability:keep=6,threshold=0.6"]

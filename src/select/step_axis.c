@@ -8,8 +8,14 @@
 const char *kfe_i_step_setting(const char *name)
 {
     size_t length = strlen(KFE_PREPARE ".");
+    const kfe_i_row_step *step;
 
-    return strncmp(name, KFE_PREPARE ".", length) == 0 ? name + length : NULL;
+    if (strncmp(name, KFE_PREPARE ".", length) == 0)
+        return name + length;
+    for (int i = 0; (step = kfe_i_step_at(i)); i++)
+        if (strncmp(name, step->name, strlen(step->name)) == 0 && name[strlen(step->name)] == '.')
+            return name;
+    return NULL;
 }
 
 const kfe_i_param *kfe_i_step_param(const char *setting)

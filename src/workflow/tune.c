@@ -29,6 +29,7 @@ typedef struct tune_settings {
     int64_t folds;
     char metrics[KFE_PARAM_TEXT_SIZE];
     char positive[KFE_PARAM_TEXT_SIZE];
+    char prepare[KFE_PARAM_TEXT_SIZE], grid[KFE_PARAM_TEXT_SIZE];
 } tune_settings;
 
 static const kfe_i_param rows[] = {
@@ -49,6 +50,11 @@ static const kfe_i_param rows[] = {
     KFE_TEXT(tune_settings, metrics, "metrics", "",
              "what to measure, as NAME;NAME;…; the first decides; accuracy or rmse unless given"),
     KFE_TEXT(tune_settings, positive, "positive", "", KFE_POSITIVE_HELP),
+    KFE_TEXT(tune_settings, prepare, "prepare", KFE_CHAIN_NONE,
+             "chains of steps that prepare each row, to try before every candidate, separated by |, such as "
+             "none|snv|snv,sg:derivative=1; learned on training rows only"),
+    KFE_TEXT(tune_settings, grid, "grid", "",
+             "settings of these steps to try, as sg.window=7,11,15;sg.order=2,3"),
 };
 static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, tune_settings);
 
@@ -163,6 +169,7 @@ static kfe_status begin(kfe_i_tune *tune, const tune_settings *settings)
         tune->metrics[tune->metric_count++] = kfe_i_metric_default(target->task);
     KFE_TRY(kfe_i_find_positive(tune->ctx, target->class_count, target->names, settings->positive,
                                 &tune->positive));
+    KFE_TRY(kfe_i_tune_chains_suit(tune));
     KFE_TRY(make_outer(tune, settings));
     KFE_TRY(kfe_i_tune_candidates(tune));
 cleanup:
@@ -174,6 +181,7 @@ static void tune_free(kfe_i_tune *tune)
     for (int64_t e = 0; e < tune->entry_count; e++)
         kfe_i_entry_free(tune->ctx, &tune->entries[e]);
     kfe_i_free(tune->ctx, tune->entries);
+    kfe_i_strings_free(tune->ctx, tune->chain_count, tune->chains);
     kfe_i_free(tune->ctx, tune->winners);
     kfe_i_free(tune->ctx, tune->fold_begin);
     kfe_i_free(tune->ctx, tune->owner_of);
@@ -297,6 +305,7 @@ kfe_status kfe_tune(kfe_context *ctx, const kfe_data *data, const char *options,
     KFE_TRY(kfe_i_params_parse(ctx, &params, "tune", &settings, options));
     KFE_TRY(parse_time(ctx, settings.time, &tune.seconds));
     KFE_TRY(kfe_i_metric_names_check(ctx, settings.metrics));
+    KFE_TRY(kfe_i_tune_chains(&tune, settings.prepare, settings.grid));
     if (!data)
         goto cleanup;
     KFE_TRY(kfe_i_data_forget_classes(ctx, data, &own, &tune.data));

@@ -3,6 +3,7 @@
  * Search methods, kernels and settings for a data set: the parts of kfe_tune.
  *
  *   tune_candidates.c   what is tried: one table, one row per candidate
+ *   tune_chains.c       the steps that prepare the rows before it
  *   tune_rows.c         which rows are measured and fitted on
  *   tune_search.c       successive halving over the inner folds
  *   tune_result.c       the ranked table
@@ -54,6 +55,7 @@ typedef struct kfe_i_entry {
     const kfe_i_candidate *candidate;
     char *grids[KFE_TUNE_AXES];
     int grid_count;
+    const char *chain; /* of steps */
     int widened;
     kfe_i_grid grid;
     double *values;       /* settings × searchers × folds of the first metric; NaN: not measured */
@@ -81,7 +83,9 @@ typedef struct kfe_i_tune {
     kfe_i_splits outer;
     kfe_i_extent extent; /* of the outer splits */
     int given_kernel;    /* the data is a kernel matrix */
-    int held_out;        /* the outer part is one that is held out; else folds */
+    char **chains;       /* the chains of steps to try */
+    int64_t chain_count, chain_capacity;
+    int held_out; /* the outer part is one that is held out; else folds */
     int64_t searchers;
     kfe_i_row_key **keys; /* of each searcher: of its rows, made from them alone */
     /* searchers + 1: where the inner folds of each searcher begin among all inner folds; each has at most KFE_TUNE_FOLDS. */
@@ -99,11 +103,15 @@ typedef struct kfe_i_tune {
     int64_t fits;
 } kfe_i_tune;
 
+/* Sets the chains from {prepare} and {grid}. */
+kfe_status kfe_i_tune_chains(kfe_i_tune *tune, const char *prepare, const char *grids);
+/* Fails unless all of them suit the data. */
+kfe_status kfe_i_tune_chains_suit(const kfe_i_tune *tune);
 /* Makes the entries of all candidates that can take the data. */
 kfe_status kfe_i_tune_candidates(kfe_i_tune *tune);
-/* Makes an entry of the same candidate with other grids, which are copied. */
-kfe_status kfe_i_tune_add(kfe_i_tune *tune, const kfe_i_candidate *candidate, int grid_count,
-                          const char *const *grids);
+/* Makes an entry of the same candidate and chain, which is borrowed, with other grids, which are copied. */
+kfe_status kfe_i_tune_add(kfe_i_tune *tune, const kfe_i_candidate *candidate, const char *chain,
+                          int grid_count, const char *const *grids);
 void kfe_i_entry_free(kfe_context *ctx, kfe_i_entry *entry);
 
 /* The race of all entries: fills the winners. */

@@ -2,7 +2,7 @@
 /*
  * The candidates of kfe_tune: one table row each. A new candidate is one row.
  *
- * Widths are multiples of a typical one. For the Gaussian kernel that is gamma=median on the scaled rows. For the
+ * Widths are multiples of a typical one. For the Gaussian kernel that is gamma=median on the prepared and scaled rows. For the
  * Laplacian kernel it is the same distance in the city-block norm, which for d columns of like spread is about
  * √(2d/π) times the Euclidean one. The labels have no part in it. Several views have a width each, so that their grids
  * have the names of widths instead.
@@ -15,6 +15,7 @@
 #include "learn/learner.h"
 #include "method/method.h"
 #include "model/prepare.h"
+#include "select/step_axis.h"
 #include "workflow/tune.h"
 
 #define ANY_TASK (KFE_TUNE_CLASSES | KFE_TUNE_REAL)
@@ -310,9 +311,16 @@ cleanup:
 
 /* ---- grids ---- */
 
-/* gamma=median of a Gaussian kernel on the first view, scaled as a fit would; 0 if it has none, as when all rows are
- * equal. */
-static kfe_status median_width(kfe_i_tune *tune, double *out)
+/* What widths go by. */
+typedef struct typical {
+    const char *chain;
+    double columns; /* that it makes */
+    double median;  /* gamma=median on them; 0: there is none, as when all rows are equal */
+    int is_named;   /* widths are named: every fit finds them on its own training rows */
+} typical;
+
+/* gamma=median of a Gaussian kernel on the first view, prepared by the chain and scaled as a fit would. */
+static kfe_status find_typical(const kfe_i_tune *tune, typical *out)
 {
     kfe_status status = KFE_OK;
     kfe_spec *spec = NULL;
@@ -320,16 +328,17 @@ static kfe_status median_width(kfe_i_tune *tune, double *out)
     kfe_i_table scaled = {0};
     const kfe_i_param *row = NULL;
 
-    *out = 0;
     kfe_i_kernel_list_init(tune->ctx, &kernels);
     KFE_TRY(kfe_spec_parse(tune->ctx, "kpca", NULL, "rbf:gamma=median", &spec));
+    KFE_TRY(kfe_spec_set(tune->ctx, spec, KFE_PREPARE, out->chain));
     KFE_TRY(kfe_i_spec_kernels(tune->ctx, spec, tune->data, &kernels));
     KFE_TRY(kfe_i_scale_views(tune->ctx, kfe_i_spec_scaling(spec), &kernels, tune->data, tune->data, NULL,
                               &scaled));
+    out->columns = (double)scaled.cols;
     status = kfe_i_resolve_kernels(tune->ctx, tune->data, &scaled, &kernels);
     row = kfe_i_param_find(&kernels.items[0].def->params, "gamma");
     if (status == KFE_OK)
-        *out = *(const double *)(const void *)((const char *)kernels.items[0].settings + row->offset);
+        out->median = *(const double *)(const void *)((const char *)kernels.items[0].settings + row->offset);
     else if (kfe_i_is_failed_cell(status))
         status = KFE_OK;
 cleanup:
@@ -360,17 +369,15 @@ static double target_spread(const kfe_i_target *target)
 }
 
 /* The width that '@' multiplies. Standardised rows are 2 × columns apart in the mean, squared. */
-static double base_width(const kfe_i_tune *tune, const kfe_i_candidate *candidate, double median)
+static double base_width(const kfe_i_candidate *candidate, const typical *t)
 {
-    double columns = (double)kfe_data_cols(tune->data, 0);
-
     if (strcmp(candidate->grids[0], STANDARDISED) == 0)
-        return 1 / (2 * columns);
-    if (median <= 0)
+        return 1 / (2 * t->columns);
+    if (t->median <= 0)
         return 1;
     if (candidate->kernel && strcmp(candidate->kernel, "laplacian") == 0)
-        return sqrt(median) / sqrt(2 * fmax(columns, 2) / acos(-1.0));
-    return median;
+        return sqrt(t->median) / sqrt(2 * fmax(t->columns, 2) / acos(-1.0));
+    return t->median;
 }
 
 /* "C=$0.1,1" with every number multiplied. */
@@ -389,15 +396,15 @@ static void put_multiples(kfe_i_text *out, const char *grid, double factor)
 }
 
 static kfe_status write_grid(kfe_i_tune *tune, const kfe_i_candidate *candidate, const char *grid,
-                             double median, char **out)
+                             const typical *t, char **out)
 {
     kfe_i_text text;
 
     kfe_i_text_init(&text, tune->ctx);
-    if (strchr(grid, '@') && tune->data->view_count > 1)
+    if (strchr(grid, '@') && t->is_named)
         kfe_i_text_puts(&text, "gamma=scale,median,auto");
     else if (strchr(grid, '@'))
-        put_multiples(&text, grid, base_width(tune, candidate, median));
+        put_multiples(&text, grid, base_width(candidate, t));
     else if (strchr(grid, '$'))
         put_multiples(&text, grid, target_spread(&tune->data->target));
     else
@@ -423,9 +430,16 @@ void kfe_i_entry_free(kfe_context *ctx, kfe_i_entry *entry)
 static kfe_status fill_entry(kfe_i_tune *tune, kfe_i_entry *entry)
 {
     kfe_status status = KFE_OK;
-    const kfe_i_grid_texts texts = {entry->grid_count, (const char *const *)entry->grids, 0};
+    const char *axes[KFE_TUNE_AXES + 1];
+    kfe_i_grid_texts texts = {.texts = axes};
+    char prepare[KFE_PARAM_TEXT_SIZE + sizeof KFE_PREPARE];
     kfe_spec *spec = NULL;
 
+    for (int i = 0; i < entry->grid_count; i++)
+        axes[texts.count++] = entry->grids[i];
+    kfe_i_snprintf(prepare, sizeof prepare, KFE_PREPARE "=%s", entry->chain);
+    if (tune->chain_count > 1 || strcmp(entry->chain, KFE_CHAIN_NONE) != 0)
+        axes[texts.count++] = prepare;
     KFE_TRY(make_spec(tune->ctx, entry->candidate, &spec));
     KFE_TRY(kfe_i_grid_make(tune->ctx, spec, texts, NULL, &entry->grid));
     int64_t count = entry->grid.count * tune->searchers;
@@ -445,15 +459,15 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_tune_add(kfe_i_tune *tune, const kfe_i_candidate *candidate, int grid_count,
-                          const char *const *grids)
+kfe_status kfe_i_tune_add(kfe_i_tune *tune, const kfe_i_candidate *candidate, const char *chain,
+                          int grid_count, const char *const *grids)
 {
     kfe_status status = KFE_OK;
     kfe_i_entry *entry = NULL;
 
     KFE_GROW(tune->ctx, tune->entries, tune->entry_capacity, tune->entry_count + 1);
     entry = &tune->entries[tune->entry_count++];
-    *entry = (kfe_i_entry){.candidate = candidate};
+    *entry = (kfe_i_entry){.candidate = candidate, .chain = chain};
     for (int i = 0; i < grid_count; i++) {
         KFE_STRDUP(tune->ctx, entry->grids[i], grids[i]);
         entry->grid_count++;
@@ -463,18 +477,53 @@ cleanup:
     return status;
 }
 
-static kfe_status add_candidate(kfe_i_tune *tune, const kfe_i_candidate *candidate, double median)
+static kfe_status add_candidate(kfe_i_tune *tune, const kfe_i_candidate *candidate, const typical *t)
 {
     kfe_status status = KFE_OK;
     char *grids[KFE_TUNE_AXES] = {NULL};
     int count = 0;
 
     for (; count < KFE_TUNE_AXES && candidate->grids[count]; count++)
-        KFE_TRY(write_grid(tune, candidate, candidate->grids[count], median, &grids[count]));
-    KFE_TRY(kfe_i_tune_add(tune, candidate, count, (const char *const *)grids));
+        KFE_TRY(write_grid(tune, candidate, candidate->grids[count], t, &grids[count]));
+    KFE_TRY(kfe_i_tune_add(tune, candidate, t->chain, count, (const char *const *)grids));
 cleanup:
     for (int i = 0; i < KFE_TUNE_AXES; i++)
         kfe_i_free(tune->ctx, grids[i]);
+    return status;
+}
+
+/* Widths of several views, and of columns that are chosen by the target, have names; others are multiples of a number. */
+static kfe_status make_typical(const kfe_i_tune *tune, typical **out)
+{
+    kfe_status status = KFE_OK;
+
+    KFE_ALLOC_ZERO(tune->ctx, *out, tune->chain_count);
+    for (int64_t c = 0; c < tune->chain_count; c++) {
+        typical *t = &(*out)[c];
+        t->chain = tune->chains[c];
+        KFE_TRY(kfe_i_chain_needs_target(tune->ctx, t->chain, &t->is_named));
+        t->is_named |= tune->data->view_count > 1;
+        t->columns = (double)kfe_data_cols(tune->data, 0);
+        if (!t->is_named && (kind_of_view(tune, 0) & ANY_TABLE))
+            KFE_TRY(find_typical(tune, t));
+    }
+cleanup:
+    return status;
+}
+
+/* One entry for each chain. */
+static kfe_status offer(kfe_i_tune *tune, const kfe_i_candidate *candidate, const typical *chains)
+{
+    kfe_status status = KFE_OK;
+    int counts = 1;
+
+    if (!can_take(candidate, tune))
+        return KFE_OK;
+    if (tune->data->target.weights)
+        KFE_TRY(takes_weights(tune->ctx, candidate, &counts));
+    for (int64_t c = 0; counts && c < tune->chain_count; c++)
+        KFE_TRY(add_candidate(tune, candidate, &chains[c]));
+cleanup:
     return status;
 }
 
@@ -482,23 +531,17 @@ kfe_status kfe_i_tune_candidates(kfe_i_tune *tune)
 {
     kfe_status status = KFE_OK;
     const kfe_i_candidate *candidate;
-    double median = 0;
+    typical *chains = NULL;
 
-    if (tune->data->view_count == 1 && (kind_of_view(tune, 0) & ANY_TABLE))
-        KFE_TRY(median_width(tune, &median));
+    KFE_TRY(make_typical(tune, &chains));
     for (int i = 0; (candidate = candidate_at(i)) != NULL; i++)
-        if (can_take(candidate, tune)) {
-            int counts = 1;
-            if (tune->data->target.weights)
-                KFE_TRY(takes_weights(tune->ctx, candidate, &counts));
-            if (counts)
-                KFE_TRY(add_candidate(tune, candidate, median));
-        }
+        KFE_TRY(offer(tune, candidate, chains));
     if (tune->entry_count == 0)
         KFE_FAIL(
             tune->ctx, KFE_EUNSUPPORTED,
             "there is no candidate for this data: its views must be all dense, all sparse or all strings; "
             "compare methods with {kernel} instead, which may name a kernel for each view");
 cleanup:
+    kfe_i_free(tune->ctx, chains);
     return status;
 }

@@ -346,15 +346,21 @@ static int text_of(const kfe_i_entry *entry, const char *name)
     return -1;
 }
 
+/* Whether entries differ in their grids only. */
+static int is_alike(const kfe_i_entry *a, const kfe_i_entry *b)
+{
+    return a->candidate == b->candidate && strcmp(a->chain, b->chain) == 0;
+}
+
 /* Lets a searcher take part in a wider grid that another one asked for; 0 if there is none. */
-static int join(const kfe_i_tune *tune, const kfe_i_candidate *candidate, const char *wider, int64_t searcher)
+static int join(const kfe_i_tune *tune, const kfe_i_entry *like, const char *wider, int64_t searcher)
 {
     for (int64_t e = 0; e < tune->entry_count; e++) {
         const kfe_i_entry *entry = &tune->entries[e];
         int found = 0;
         for (int i = 0; i < entry->grid_count; i++)
             found |= strcmp(entry->grids[i], wider) == 0;
-        if (!entry->widened || entry->candidate != candidate || !found || entry->fits > 0)
+        if (!entry->widened || !is_alike(entry, like) || !found || entry->fits > 0)
             continue;
         for (int64_t c = 0; c < entry->grid.count; c++)
             entry->alive[c * tune->searchers + searcher] = 1;
@@ -389,9 +395,9 @@ static kfe_status widen(kfe_i_tune *tune, int64_t searcher, int64_t axis, int si
     KFE_TRY(kfe_i_text_take(&text, &wider));
     for (int i = 0; i < entry->grid_count; i++)
         grids[i] = i == at ? wider : entry->grids[i];
-    if (join(tune, entry->candidate, wider, searcher))
+    if (join(tune, entry, wider, searcher))
         goto cleanup;
-    status = kfe_i_tune_add(tune, entry->candidate, entry->grid_count, grids);
+    status = kfe_i_tune_add(tune, entry->candidate, entry->chain, entry->grid_count, grids);
     if (status == KFE_EINVAL) { /* the parameter takes no value beyond */
         kfe_i_entry_free(tune->ctx, &tune->entries[--tune->entry_count]);
         status = KFE_OK;
@@ -404,13 +410,13 @@ cleanup:
     return status;
 }
 
-/* Whether a grid of the same candidate has a value beyond this one. */
-static int is_beyond_tried(const kfe_i_tune *tune, const kfe_i_candidate *candidate, const char *name,
-                           double value, int side)
+/* Whether a grid of the same candidate and chain has a value beyond this one. */
+static int is_beyond_tried(const kfe_i_tune *tune, const kfe_i_entry *like, const char *name, double value,
+                           int side)
 {
     for (int64_t e = 0; e < tune->entry_count; e++) {
         const kfe_i_grid *grid = &tune->entries[e].grid;
-        if (tune->entries[e].candidate != candidate)
+        if (!is_alike(&tune->entries[e], like))
             continue;
         for (int64_t i = 0; i < grid->axis_count; i++)
             for (int64_t v = 0; strcmp(grid->axes[i].name, name) == 0 && v < grid->axes[i].count; v++)
@@ -425,7 +431,7 @@ int kfe_i_tune_edge(const kfe_i_tune *tune, int64_t entry, int64_t setting, int6
     const kfe_i_grid *grid = &tune->entries[entry].grid;
     int side = kfe_i_grid_edge(grid, setting, axis);
 
-    if (side != 0 && is_beyond_tried(tune, tune->entries[entry].candidate, grid->axes[axis].name,
+    if (side != 0 && is_beyond_tried(tune, &tune->entries[entry], grid->axes[axis].name,
                                      atof(kfe_i_grid_value(grid, setting, axis)), side))
         return 0;
     return side;

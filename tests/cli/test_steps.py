@@ -284,6 +284,8 @@ def test_grids_vary_settings_and_chains(kfe, data):
     both = chosen("--prepare", "snv,sg:derivative=1", "--grid", "prepare.sg.window=5,11")
     alone = [chosen("--prepare", f"snv,sg:window={w},derivative=1") for w in (5, 11)]
     assert "prepare.sg.window" in json.dumps(both) and alone[0] != alone[1]
+    short = chosen("--prepare", "snv,sg:derivative=1", "--grid", "sg.window=5,11")
+    assert short["metrics"] == both["metrics"] and [split["metrics"] for split in short["splits"]] == [split["metrics"] for split in both["splits"]]
     found = json.dumps(chosen("--grid", "prepare=none|snv|msc,sg:window=5", "--grid", "prepare.sg.window=5,7"))
     assert "msc,sg:window=5" in found or "snv" in found
 
@@ -336,6 +338,21 @@ def test_hostile_chains_in_model_files(kfe, data):
         rewrite(kfe.path("bad.kfe"), change)
         done = kfe.run("info", "bad.kfe", status=2)
         assert "damaged" in done.err, (old, new, done.err)
+
+
+def test_tune_tries_chains(kfe, data):
+    def ranking(*flags):
+        found = json.loads(kfe.ok("tune", "-q", "--time", "none", "--assess", "held-out", "--json", *flags, "spectra.csv").out)
+        return {row["setting"].get("prepare") for row in found["ranking"] if "setting" in row}, found
+    plain, none = ranking("--trials", "20"), ranking("--trials", "20", "--prepare", "none")
+    assert plain[0] == {None} and plain[1]["honest"] == none[1]["honest"]
+    tried, found = ranking("--trials", "80", "--prepare", "snv|snv,sg:order=1", "--grid", "sg.window=3,7")
+    assert tried <= {"snv", "snv,sg:window=3,order=1", "snv,sg:window=7,order=1"} and len(tried) > 1
+    assert found["best"]["spec"].count("prepare=" + found["best"]["setting"]["prepare"]) == 1
+    kfe.refused("tune", "--prepare", "none|snw", "missing.csv", says="did you mean 'snv'")
+    kfe.refused("tune", "--prepare", "snv", "--grid", "gamma=1", "missing.csv", says="settings of steps, such as sg.window=7,11,15, not 'gamma'")
+    kfe.refused("tune", "--prepare", "snv", "--grid", "sg.window=5", "missing.csv", says="no chain of --prepare has a step")
+    kfe.refused("tune", "--prepare", "sg:window=99", "spectra.csv", says="window of step sg has 99 columns")
 
 
 def test_chosen_columns_are_shown(kfe, data):

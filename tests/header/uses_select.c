@@ -140,7 +140,9 @@ kfe_status use_tune(kfe_context *ctx, void *user)
     (void)user;
     TRY(wrap_labelled(ctx, &data));
     assert_string_equal(CALL(kfe_tune_option)(0)->name, "time");
-    TRY(CALL(kfe_tune)(ctx, data, "time=none,trials=1,folds=2", &best, &found));
+    TRY(CALL(kfe_tune)(ctx, data,
+                       "time=none,trials=1,folds=2,prepare=standard|pareto|bin,grid=bin.width=1:2:lin2",
+                       &best, &found));
     TRY(use_result(ctx, found));
 cleanup:
     kfe_result_free(found);

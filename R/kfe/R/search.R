@@ -72,11 +72,13 @@ kfe_tune.formula <- function(formula, data = NULL, ..., subset = NULL, groups = 
   search_of_formula(result, frame, own_call(match.call(), "kfe_tune"))
 }
 
-kfe_tune.default <- function(x, y = NULL, ..., time = 60, trials = 0, task = "auto", missing = "error", groups = NULL, weights = NULL,
-                             seed = NULL, threads = NULL, memory = NULL, device = NULL, verbose = FALSE) {
+kfe_tune.default <- function(x, y = NULL, ..., time = 60, trials = 0, prepare = "none", grid = NULL, task = "auto", missing = "error",
+                             groups = NULL, weights = NULL, seed = NULL, threads = NULL, memory = NULL, device = NULL,
+                             verbose = FALSE) {
   settings <- make_settings(seed, threads, memory, device, verbose)
   problem <- make_problem(x, y, list(method = NULL, kernels = character()), NULL, task, missing, groups, weights)
-  options <- c(list(time = if (is.null(time)) "none" else time, trials = trials), list(...))
+  steps <- list(prepare = paste(prepare, collapse = "|"), grid = paste(grid_texts(grid), collapse = ";"))
+  options <- c(list(time = if (is.null(time)) "none" else time, trials = trials), steps, list(...))
   found <- native("tune", settings, problem$data, checked_options(options, "tune", names(formals(kfe_tune.default))))
   facts <- found$tables$facts
   best <- group_of(facts, "best")
@@ -140,7 +142,7 @@ grid_texts <- function(grid) {
   values <- vapply(seq_along(grid), function(k) {
     paste(vapply(grid[[k]], as_text, "", names(grid)[k]), collapse = if (names(grid)[k] == "prepare") "|" else ",")
   }, "")
-  of_steps <- startsWith(names(grid), "prepare.")
+  of_steps <- sub("[.].*", "", names(grid)) %in% c("prepare", kfe_steps()$name) & grepl(".", names(grid), fixed = TRUE)
   paste(ifelse(of_steps, names(grid), library_name(names(grid))), values, sep = "=")
 }
 

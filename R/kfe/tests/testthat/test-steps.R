@@ -23,9 +23,20 @@ test_that("settings of steps and chains are axes of grids", {
   found <- kfe_cv(data$x, data$y, method = "pls", learner = "ls", dim = 3, prepare = "snv,sg:derivative=1",
                   grid = list("prepare.sg.window" = c(5, 11)), folds = 3)
   expect_true(any(grepl("window", capture.output(print(found)))))
+  short <- kfe_cv(data$x, data$y, method = "pls", learner = "ls", dim = 3, prepare = "snv,sg:derivative=1",
+                  grid = list(sg.window = c(5, 11)), folds = 3)
+  expect_equal(short$metrics, found$metrics)
   chains <- c("none", "snv", "msc,detrend")
   found <- kfe_cv(data$x, data$y, method = "pls", learner = "ls", dim = 2, grid = list(prepare = chains), folds = 3)
   expect_match(paste(capture.output(print(found)), collapse = " "), "prepare=(none|snv|msc,detrend)")
+})
+
+test_that("tune tries chains of steps", {
+  data <- spectra()
+  found <- kfe_tune(data$x, data$y, time = NULL, trials = 60, prepare = c("area", "snv,sg:order=1"), grid = list(sg.window = c(5, 9)),
+                    assess = "held-out")
+  expect_true(all(found$ranking$prepare %in% c("area", paste0("snv,sg:window=", c(5, 9), ",order=1"))))
+  expect_error(kfe_tune(data$x, data$y, grid = list(gamma = 1)), "settings of steps")
 })
 
 test_that("steps choose columns by the target", {
