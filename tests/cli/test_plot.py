@@ -556,3 +556,23 @@ def test_spectra_are_the_rows_and_what_steps_make_of_them(kfe, target):
     kfe.write("n.csv", "".join(f"{i},{i * i % 7},{'ab'[i % 2]}\n" for i in range(20)))
     kfe.ok("fit", "-q", "-m", "pca", "n.csv", "-o", "m.kfe")
     kfe.refused("plot", "spectra", "m.kfe", "n.csv", "-o", "f.svg", says="named by positions")
+
+
+def test_kernel_pca_names_its_shares_of_the_variance(kfe):
+    """With a linear kernel they are those of PCA; with any kernel, a weight of 2 is a row given twice, and all shares add up to 1."""
+    kfe.ok("generate", "iris", "-o", "iris.csv")
+    head, *rows = kfe.path("iris.csv").read_text().splitlines()
+    kfe.write("w.csv", f"{head},w\n" + "".join(f"{row},{1 + i % 2}\n" for i, row in enumerate(rows)))
+    kfe.write("r.csv", f"{head}\n" + "".join(f"{row}\n" * (1 + i % 2) for i, row in enumerate(rows)))
+
+    def titles(table, *flags):
+        kfe.ok("fit", "-q", "--dim", "4", *flags, table, "-o", "m.kfe")
+        figure = json.loads(kfe.ok("plot", "scatter", "m.kfe", table, *(flags[-2:] if "--weight" in flags else ()), "-o", "-", "--format", "json").out)
+        return [column["title"] for column in figure["columns"] if column["name"].startswith("PC ")]
+
+    assert titles("iris.csv", "-m", "kpca", "-k", "linear") == titles("iris.csv", "-m", "pca")
+    rbf = ("-m", "kpca", "-k", "rbf:gamma=0.2", "--label", "species")
+    assert titles("w.csv", *rbf, "--weight", "w") == titles("r.csv", *rbf)
+    kfe.ok("fit", "-q", "-m", "kpca", "-k", "rbf:gamma=0.2", "--dim", "149", "--tolerance", "1e-14", "iris.csv", "-o", "m.kfe")
+    records = json.loads(kfe.ok("info", "m.kfe", "--json").out)["records"]
+    assert abs(sum(records["eigenvalues"]) / records["eigenvalue-sum"][0] - 1) < 1e-9

@@ -49,6 +49,21 @@ static void note_narrow(kfe_context *ctx, int64_t dim, const double *values)
             "kernel, such as rbf with gamma=scale, would be better");
 }
 
+/* The sum of all eigenvalues, of which each feature's share is the variance that it explains. Without a meaning for indefinite kernels. */
+static kfe_status record_total(const kfe_i_gram *gram, double least, kfe_i_solution *out)
+{
+    kfe_status status = KFE_OK;
+    double total = 0;
+
+    if (least < 0)
+        return KFE_OK;
+    KFE_TRY(kfe_i_gram_mean_diagonal(gram, &total));
+    total *= kfe_i_gram_mass(gram);
+    KFE_TRY(kfe_i_solution_record(out, "eigenvalue-sum", &total, 1));
+cleanup:
+    return status;
+}
+
 static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const void *settings,
                       kfe_i_solution *out)
 {
@@ -87,6 +102,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const vo
     KFE_TRY(kfe_i_solution_record(out, "eigenvalues", values, dim));
     if (source->target && source->target->weights && s->center)
         KFE_TRY(kfe_i_solution_record(out, "example-weights", source->target->weights, n));
+    KFE_TRY(record_total(centred ? centred : gram, least, out));
     if (least < 0)
         KFE_TRY(kfe_i_solution_record(out, "least-eigenvalue", &least, 1));
     note_narrow(ctx, dim, values);

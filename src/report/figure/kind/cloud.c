@@ -273,12 +273,35 @@ cleanup:
     return status;
 }
 
-/* The table x-variance of a linear model, if it has one. */
+/* The shares of the eigenvalues of kernel PCA in their sum: of the variance in the feature space. */
+static kfe_status find_kernel_shares(kfe_i_cloud *points, int *found)
+{
+    kfe_status status = KFE_OK;
+    int64_t count = 0;
+    int64_t one = 0;
+    const double *values = kfe_model_record(points->source->model, "eigenvalues", &count);
+    const double *sum = kfe_model_record(points->source->model, "eigenvalue-sum", &one);
+
+    *found = sum && one == 1 && *sum > 0 && count >= points->source->model->dim;
+    if (!*found)
+        return KFE_OK;
+    KFE_ALLOC(points->ctx, points->shares, count);
+    for (int64_t j = 0; j < count; j++)
+        points->shares[j] = values[j] / *sum;
+cleanup:
+    return status;
+}
+
+/* The eigenvalues of kernel PCA, or the table x-variance of a linear model, if it has one. */
 static kfe_status find_shares(kfe_i_cloud *points)
 {
     kfe_status status = KFE_OK;
     kfe_result *explanation = NULL;
+    int found = 0;
 
+    KFE_TRY(find_kernel_shares(points, &found));
+    if (found)
+        goto cleanup;
     KFE_TRY(kfe_i_explained_linear(points->ctx, points->source, 0, &explanation));
     const kfe_table *table = explanation ? kfe_result_find(explanation, "x-variance") : NULL;
     if (!table || table->rows < points->source->model->dim)
