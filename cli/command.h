@@ -95,11 +95,11 @@ const cli_command *cli_command_find(const char *name);
         "the kernel, as name or name:key=value,…; 'kfe kernels' lists them; several make a weighted sum")
 #define CLI_LEARNER(help) CLI_TEXT("learner", 0, "LEARNER", help)
 #define CLI_GRID                                                                                             \
-    CLI_TEXT("grid", 0, "NAME=VALUES",                                                                       \
-             "values to try for a parameter of the kernel, the method or the learner, or kernel=a,b or "     \
-             "learner=a,b to choose among these: a,b,c, or N values "                                        \
-             "from lo "                                                                                      \
-             "to hi as lo:hi:logN or lo:hi:linN; may be repeated")
+    CLI_TEXT(                                                                                                \
+        "grid", 0, "NAME=VALUES",                                                                            \
+        "values to try for a parameter of the kernel, the method or the learner, or kernel=a,b or "          \
+        "learner=a,b to choose among these: a,b,c, or the "                                                  \
+        "whole numbers from lo to hi as lo:hi, or N values as lo:hi:logN or lo:hi:linN; may be repeated")
 #define CLI_VIEW                                                                                             \
     CLI_TEXT(                                                                                                \
         "view", 0, "NAME=FILE",                                                                              \

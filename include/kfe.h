@@ -952,7 +952,7 @@ KFE_API kfe_status kfe_output_commit(kfe_context *ctx, kfe_output *output);
 KFE_API void kfe_output_free(kfe_output *output);
 
 /*
- * Cross-validates a spec that can predict. A grid is "NAME=a,b,c", "NAME=lo:hi:logN" or "NAME=lo:hi:linN" over a
+ * Cross-validates a spec that can predict. A grid is "NAME=a,b,c", "NAME=lo:hi" (whole numbers), "NAME=lo:hi:logN" or "NAME=lo:hi:linN" over a
  * parameter of the kernels, the method, the learner or the fit. Settings are compared on inner folds and assessed on
  * outer ones. `grids` ends with NULL; NULL: no grids. `best`, if not NULL, becomes a model of the best setting, fitted on all data.
  *

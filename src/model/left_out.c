@@ -239,7 +239,9 @@ kfe_status kfe_i_left_out_fit(kfe_i_left_out *job, int64_t fold, kfe_model **mod
     kfe_status status = KFE_OK;
     kfe_data *train = NULL;
     kfe_data *test = NULL;
+    kfe_log_fn log = job->ctx->log;
 
+    job->ctx->log = NULL; /* the fit on all rows has said it */
     *model = NULL;
     *outputs = NULL;
     divide(job, fold);
@@ -251,6 +253,7 @@ kfe_status kfe_i_left_out_fit(kfe_i_left_out *job, int64_t fold, kfe_model **mod
     KFE_ALLOC(job->ctx, *outputs, left.count * (*model)->predictor.outputs);
     KFE_TRY(kfe_i_model_outputs(job->ctx, *model, test, *outputs));
 cleanup:
+    job->ctx->log = log;
     kfe_data_free(train);
     kfe_data_free(test);
     return status;

@@ -8,6 +8,8 @@
 
 #include "core/memory.h"
 
+enum { MOST = 100000 };
+
 static kfe_status add_value(kfe_context *ctx, kfe_i_axis *axis, const char *text, size_t length)
 {
     kfe_status status = KFE_OK;
@@ -17,6 +19,20 @@ static kfe_status add_value(kfe_context *ctx, kfe_i_axis *axis, const char *text
     axis->count++;
 cleanup:
     return status;
+}
+
+/* lo:hi, every whole number between the two. */
+static int parse_whole_range(const char *text, double *low, double *high, long *steps)
+{
+    const char *colon = strchr(text, ':');
+
+    if (!colon || !kfe_i_parse_number(text, colon, low) ||
+        !kfe_i_parse_number(colon + 1, text + strlen(text), high))
+        return 0;
+    if (floor(*low) != *low || floor(*high) != *high || *high < *low || *high - *low >= MOST)
+        return 0;
+    *steps = (long)(*high - *low) + 1;
+    return 1;
 }
 
 /* lo:hi:logN or lo:hi:linN; 0 if the text is not of that form. */
@@ -46,11 +62,19 @@ static kfe_status add_number(kfe_context *ctx, kfe_i_axis *axis, double value, i
     return add_value(ctx, axis, text, strlen(text));
 }
 
+/* A number before a colon looks like a range that is written in another way. */
+static int resembles_range(const char *text)
+{
+    const char *colon = strchr(text, ':');
+    double number = 0;
+
+    return colon && kfe_i_parse_number(text, colon, &number);
+}
+
 static kfe_status add_range(kfe_context *ctx, kfe_i_axis *axis, double low, double high, int logarithmic,
                             long steps, int integer)
 {
     kfe_status status = KFE_OK;
-    enum { MOST = 100000 };
 
     if (steps < 1 || steps > MOST || (logarithmic && !(low > 0 && high > 0)))
         KFE_FAIL(
@@ -77,6 +101,13 @@ kfe_status kfe_i_axis_parse(kfe_context *ctx, kfe_i_axis *axis, const char *text
     int is_chain = strcmp(axis->name, "prepare") == 0;
     if (!is_chain && parse_range(text, &low, &high, &logarithmic, &steps))
         return add_range(ctx, axis, low, high, logarithmic, steps, integer);
+    if (!is_chain && parse_whole_range(text, &low, &high, &steps))
+        return add_range(ctx, axis, low, high, 0, steps, 1);
+    if (!is_chain && resembles_range(text))
+        KFE_FAIL(ctx, KFE_EINVAL,
+                 "{grid}: %s takes values as a,b,c, as lo:hi (whole numbers), or N of them as lo:hi:linN or "
+                 "lo:hi:logN, not '%s'",
+                 axis->name, text);
     for (;;) {
         size_t length = strcspn(text, is_chain ? "|" : ",");
         if (length == 0)

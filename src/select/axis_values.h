@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the values of an axis: a,b,c or lo:hi:logN or lo:hi:linN. */
+/* Reads the values of an axis: a,b,c or lo:hi or lo:hi:logN or lo:hi:linN. */
 #ifndef KFE_SELECT_AXIS_VALUES_H
 #define KFE_SELECT_AXIS_VALUES_H
 

@@ -292,7 +292,7 @@ static kfe_i_axis_place place_of(const kfe_spec *spec, const kfe_i_axis *axis)
 static int is_integer(const kfe_i_grid *grid, const kfe_i_axis *axis)
 {
     const kfe_i_param *row = row_of(grid, axis->owner, axis->name);
-    return row && row->info.type == KFE_PARAM_INT;
+    return row && row->info.type != KFE_PARAM_REAL; /* `keep` counts columns, and takes words as well */
 }
 
 /* "prepare=a|b", "kernel=a,b" and "learner=a,b" choose the part itself; -1: the text is about a parameter. */
@@ -319,7 +319,7 @@ static kfe_status parse_axis(kfe_context *ctx, const kfe_i_grid *grid, const cha
 
     *found = -1;
     if (!equals || equals == text)
-        KFE_FAIL(ctx, KFE_EINVAL, "{grid} takes NAME=a,b,c or NAME=lo:hi:logN, not '%s'", text);
+        KFE_FAIL(ctx, KFE_EINVAL, "{grid} takes NAME=a,b,c, NAME=lo:hi or NAME=lo:hi:logN, not '%s'", text);
     KFE_CHECK_ALLOC_BY(ctx, written, kfe_i_strndup(ctx, text, (size_t)(equals - text)));
     int place = switched_place(grid->base, written);
     name = written;

@@ -37,7 +37,7 @@ typedef struct kfe_i_grid {
 } kfe_i_grid;
 
 /*
- * The axes as a user writes them: NAME=a,b,c or NAME=lo:hi:logN or NAME=lo:hi:linN, where NAME may begin with
+ * The axes as a user writes them: NAME=a,b,c or NAME=lo:hi (whole numbers) or NAME=lo:hi:logN or NAME=lo:hi:linN, where NAME may begin with
  * "fit.", "kernel.", "method." or "learner." to say whose parameter it is.
  * kernel=rbf,laplacian and learner=svm,knn choose the kernel or the learner itself, prepare=none|snv|snv,detrend the chain of steps. A
  * parameter that only some of them have is set on those; that of a step is STEP.NAME or prepare.STEP.NAME, as in sg.window=7,11,15.

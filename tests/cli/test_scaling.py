@@ -52,6 +52,22 @@ def test_columns_that_are_left_alone_are_mentioned(kfe):
     assert kinds == ["none"] and "more columns than different rows" in said
     kfe.write("same.csv", table([1, 1, 1]))
     assert "ranges of the columns" not in scaling(kfe, "-m", "koc", "same.csv")[1]
+    # fits that leave rows out, for probabilities and intervals, say nothing of their own
+    for flags in (("plsda", "--dim", "2"), ("kfd", "--learner", "svm", "--calibration", "platt"), ("koc", "--learner", "knn", "--conformal", "cross")):
+        assert scaling(kfe, "-m", *flags, "genes.csv")[1].count("ranges of the columns") == 1
+
+
+def test_grids_of_whole_numbers(kfe):
+    kfe.write("even.csv", table([1, 5, 1]))
+    search = ("cv", "-q", "-m", "splsda", "--folds", "2", "--inner-folds", "2", "even.csv", "--json")
+
+    def tried(*grid):
+        found = json.loads(kfe.ok(*search, *grid).out)
+        return [row["parameters"] for row in found["settings"]]
+
+    assert tried("--grid", "dim=1:3", "--keep", "2") == ["dim=1", "dim=2", "dim=3"]
+    assert tried("--grid", "keep=1:3:lin3", "--dim", "1") == ["keep=1", "keep=2", "keep=3"]
+    kfe.refused(*search, "--grid", "dim=1:9:2", says="dim takes values as a,b,c, as lo:hi (whole numbers), or N of them as lo:hi:linN")
 
 
 def test_the_decision_is_in_the_line_of_the_fit_and_in_the_model(kfe):

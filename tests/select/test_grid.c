@@ -82,6 +82,8 @@ static void test_lists_and_ranges(void **state)
         {"learner.C=1,10", "C", 2, {1, 10}},
         {"C=0.25:4:log5", "C", 5, {0.25, 0.5, 1, 2, 4}},
         {"dim=1:5:lin3", "dim", 3, {1, 3, 5}},
+        {"dim=2:6", "dim", 5, {2, 3, 4, 5, 6}},
+        {"gamma=1:3", "gamma", 3, {1, 2, 3}},
         {"method.dim=2", "dim", 1, {2}},
     };
     kfe_context *ctx = *state;
@@ -146,7 +148,10 @@ static void test_what_is_refused(void **state)
         {{"gamma=1:2:sqrt3"}, "gamma"},
         {{"gamma=a:2:log3"}, "gamma"},
         {{"gamma=1:2:log3x"}, "gamma"},
-        {{"gamma=1:2"}, "gamma"},
+        {{"gamma=1.5:2"}, "lo:hi:linN"},
+        {{"dim=3:1"}, "lo:hi"},
+        {{"dim=1:10:2"}, "lo:hi"},
+        {{"dim=1:200000"}, "lo:hi"},
         {{"gamma=nan:2:lin3"}, "gamma"},
         {{"gamma=1:inf:lin3"}, "gamma"},
         {{"gamma=1:inf:log3"}, "gamma"},
