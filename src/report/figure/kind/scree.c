@@ -11,10 +11,9 @@ static kfe_status add_panels(kfe_i_figure *out, int has_total)
     KFE_TRY(kfe_i_figure_panel(out, "eigenvalues", "feature", ""));
     KFE_TRY(
         kfe_i_figure_series(out, NULL, (kfe_i_series){.mark = KFE_MARK_BARS, .count = rows, .x = 1, .y = 2}));
-    KFE_TRY(kfe_i_figure_panel(out,
-                               has_total ? "cumulative share of the variance"
-                                         : "cumulative share of the eigenvalues kept",
-                               "number of features", ""));
+    KFE_TRY(kfe_i_figure_panel(
+        out, has_total ? "cumulative share of the variance" : "cumulative share of the eigenvalues kept",
+        "number of features", ""));
     kfe_i_axis_range(&out->panels[1].y, 0, 1.02);
     KFE_TRY(kfe_i_figure_series(out, NULL,
                                 (kfe_i_series){.mark = KFE_MARK_LINE,
