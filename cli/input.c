@@ -507,10 +507,10 @@ static kfe_status check_folder(cli_session *session, const char *path)
 /* Files that flags name. */
 static kfe_status check_named_inputs(cli_session *session, const char *path)
 {
-    static const char *const flags[] = {"train", "test"};
+    static const char *const flags[] = {"train", "test", "master", "slave"};
     const char *input;
 
-    for (int f = 0; f < 2; f++)
+    for (size_t f = 0; f < sizeof flags / sizeof *flags; f++)
         for (int i = 0; (input = cli_value_at(&session->arguments, flags[f], i)) != NULL; i++)
             if (kfe_i_is_same_file(path, input))
                 return cli_fail(session, "the output would overwrite the input %s; give another name", path);

@@ -670,6 +670,19 @@ KFE_API kfe_status kfe_data_encode_for_model(kfe_context *ctx, const kfe_model *
 KFE_API kfe_status kfe_model_bind_kernel(kfe_context *ctx, kfe_model *model, const char *name,
                                          kfe_kernel_fn kernel, void *user);
 
+/*
+ * Makes a model that was fitted on spectra of one instrument (the master) one for another (the slave). `how` is one of
+ *     "pds:window=5,dim=2"   piecewise direct standardisation: spectra of the slave become what the master would have measured
+ *     "epo:dim=1"            external parameter orthogonalisation: directions in which both differ are removed
+ *     "slope-bias:slope=yes" predictions become bias + slope · prediction, so that they agree with reference values
+ * For pds and epo, row i of `master` and of `slave` is the same sample; the step comes first in the chain that prepares rows. epo takes
+ * away a part of the spectra, so the model should be fitted again on what is left: give `train`, the training rows, which only epo
+ * takes (NULL: the fit stays). slope-bias takes `slave` with real targets, and NULL for `master`. The caller frees the model; functions
+ * of its kernels are to be bound again. */
+KFE_API kfe_status kfe_transfer(kfe_context *ctx, const kfe_model *model, const char *how,
+                                const kfe_data *master, const kfe_data *slave, const kfe_data *train,
+                                kfe_model **out);
+
 /* ---- models ----------------------------------------------------------------------------------- */
 
 KFE_API kfe_status kfe_model_save(kfe_context *ctx, const kfe_model *model, const char *path);

@@ -19,6 +19,7 @@ static const special_case special_cases[] = {
     {"kernels", {"kfe_kernel()", "`kfe kernels`", "kfe.kernels()", "kfe_kernels()"}},
     {"learners", {"kfe_learner()", "`kfe learners`", "kfe.learners()", "kfe_learners()"}},
     {"steps", {"kfe_step()", "`kfe steps`", "kfe.steps()", "kfe_steps()"}},
+    {"transfer", {"kfe_transfer()", "`kfe transfer`", "kfe.transfer()", "kfe_transfer()"}},
     {"metrics", {"kfe_metric()", "`kfe help metrics`", "kfe.metrics()", "kfe_metrics()"}},
     {"figures", {"kfe_figure()", "`kfe plot --list`", "kfe.figures()", "`kfe plot --list`"}},
     {"labels", {"kfe_data_set_labels() or kfe_data_set_targets()", "--label or --label-file", "y", "y"}},

@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "data/set/views.h"
 #include "model/arrange.h"
+#include "model/transfer.h"
 
 kfe_status kfe_i_refit_check(kfe_context *ctx, const kfe_model *model)
 {
@@ -21,6 +22,11 @@ kfe_status kfe_i_refit_check(kfe_context *ctx, const kfe_model *model)
             ctx, KFE_EUNSUPPORTED,
             "the model file does not say how the model was fitted, because an older version of kfe wrote "
             "it; fit the model again");
+    if (kfe_i_model_is_transferred(model))
+        return kfe_i_fail(
+            ctx, KFE_EUNSUPPORTED,
+            "the model is for a second instrument, whose training rows nobody has; use the model "
+            "that {transfer} was given");
     for (int i = 0; (method = kfe_i_method_at(i)); i++)
         if (strcmp(method->name, model->method) == 0)
             return KFE_OK;

@@ -81,7 +81,7 @@ def parameters(kfe):
     return known
 
 
-SPECIAL = {"methods", "kernels", "learners", "steps", "metrics", "figures", "labels", "view", "view-kernel", "bind-kernel"}
+SPECIAL = {"methods", "kernels", "learners", "steps", "metrics", "figures", "labels", "view", "view-kernel", "bind-kernel", "transfer"}
 
 
 def test_the_special_words_are_those_of_the_library():

@@ -99,7 +99,8 @@ def test_steps_equal_their_oracles(kfe, data, steps):
 def test_every_step_has_an_oracle(kfe):
     names = [step["name"] for step in json.loads(kfe.ok("steps", "--json").out)]
     chosen = {"cars", "stability"}  # their oracles are in python/tests/test_chosen.py
-    assert sorted(names) == sorted({steps.partition(":")[0] for steps in ORACLES} | chosen)
+    transfers = {"pds", "epo"}  # and in test_transfer.py
+    assert sorted(names) == sorted({steps.partition(":")[0] for steps in ORACLES} | chosen | transfers)
 
 
 def test_chain_equals_its_oracles(kfe, data):

@@ -143,6 +143,19 @@ cleanup:
     return status;
 }
 
+/* The data is its own slave, so that its spectra stay as they are. */
+static kfe_status use_transfer(kfe_context *ctx, const kfe_model *model, const kfe_data *data)
+{
+    kfe_status status = KFE_OK;
+    kfe_model *transferred = NULL;
+
+    TRY(CALL(kfe_transfer)(ctx, model, "pds:window=3,dim=3", data, data, NULL, &transferred));
+    assert_int_equal(kfe_model_dim(transferred), kfe_model_dim(model));
+cleanup:
+    kfe_model_free(transferred);
+    return status;
+}
+
 /* Importance, support and pre-images of a kernel model. */
 static kfe_status use_kernel(kfe_context *ctx, const kfe_data *data)
 {
@@ -224,6 +237,7 @@ kfe_status use_explanations(kfe_context *ctx, void *user)
     TRY(use_explanation(ctx, explanation));
     TRY(use_path(ctx, loaded, data));
     TRY(use_diagnostics(ctx, loaded, data));
+    TRY(use_transfer(ctx, loaded, data));
     TRY(use_probabilities(ctx, data));
     TRY(use_intervals(ctx, data));
     TRY(use_kernel(ctx, data));

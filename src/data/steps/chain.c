@@ -318,9 +318,14 @@ static kfe_status learn_step(kfe_context *ctx, const kfe_i_table *rows, const kf
             fit->step->name);
     if (rows->rows == 0)
         KFE_FAIL(ctx, KFE_EINPUT, "{prepare}: there are no rows for step %s to learn from", fit->step->name);
+    if (fit->step->is_transfer)
+        KFE_FAIL(ctx, KFE_EINVAL,
+                 "{prepare}: step %s is learned from spectra of the same samples on two instruments; fit the "
+                 "model without it, then use {transfer}",
+                 fit->step->name);
     kfe_i_free(ctx, fit->learned);
     fit->learned = NULL;
-    KFE_ALLOC(ctx, fit->learned, fit->step->learns * fit->cols);
+    KFE_ALLOC(ctx, fit->learned, kfe_i_step_learns(fit) * fit->cols);
     if (fit->step->choose)
         KFE_TRY(fit->step->choose(ctx, rows, target, fit));
     else
@@ -358,6 +363,32 @@ kfe_status kfe_i_chain_learn(kfe_context *ctx, kfe_i_chain *chain, const kfe_i_t
 cleanup:
     kfe_i_table_free(&rows);
     return status;
+}
+
+/* ---- a learned step before the others ---- */
+
+kfe_status kfe_i_chain_prepend(kfe_context *ctx, kfe_i_chain *chain, const kfe_i_fitted_step *step,
+                               char *const *names)
+{
+    kfe_status status = KFE_OK;
+    int64_t count = kfe_i_step_learns(step) * step->cols;
+    kfe_i_fitted_step added;
+
+    KFE_TRY(kfe_i_chain_add(ctx, chain, step->step->name, NULL));
+    added = chain->steps[chain->count - 1];
+    memmove(chain->steps + 1, chain->steps, (size_t)(chain->count - 1) * sizeof *chain->steps);
+    chain->steps[0] = added;
+    memcpy(added.settings, step->settings, step->step->params.size);
+    KFE_ALLOC(ctx, chain->steps[0].learned, count);
+    memcpy(chain->steps[0].learned, step->learned, (size_t)count * sizeof *step->learned);
+    KFE_TRY(kfe_i_chain_plan(ctx, chain, step->cols, names));
+cleanup:
+    return status;
+}
+
+int kfe_i_chain_is_transferred(const kfe_i_chain *chain)
+{
+    return chain->count > 0 && chain->steps[0].step->is_transfer;
 }
 
 /* ---- linear chains ---- */

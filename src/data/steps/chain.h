@@ -78,6 +78,12 @@ kfe_status kfe_i_chain_refuse(kfe_context *ctx, const kfe_i_chain *chain, int at
 /* origins[steps[s].cols] = the columns of the data that step s sees; 0: steps before it make columns of several. */
 int kfe_i_chain_origins(const kfe_i_chain *chain, int s, int64_t *origins);
 
+/* Puts a copy of a step, with what it has learned, before the first one. */
+kfe_status kfe_i_chain_prepend(kfe_context *ctx, kfe_i_chain *chain, const kfe_i_fitted_step *step,
+                               char *const *names);
+/* Whether kfe_transfer put a step before the first one. */
+int kfe_i_chain_is_transferred(const kfe_i_chain *chain);
+
 /* Of a linear chain: weights (made × dim) on prepared columns become weights (cols × dim) on the columns of the data, and `constants`[dim] what
  * the outputs are where every column is 0. */
 kfe_status kfe_i_chain_pull(kfe_context *ctx, const kfe_i_chain *chain, int64_t dim, const double *weights,

@@ -54,6 +54,10 @@ typedef struct kfe_i_row_step {
     kfe_i_param_table params;
     int learns; /* numbers per column that it learns from the training rows; 0: it treats every row by itself */
     int work;   /* numbers of working memory per column */
+    /* How many numbers per column these settings learn; NULL: `learns`. */
+    int64_t (*numbers)(const kfe_i_fitted_step *fit);
+    /* Learned from pairs of rows by kfe_transfer (model/transfer.c), so that a fit refuses the step; `learn` is NULL. */
+    int is_transfer;
     /* Checks the settings against the columns, sets `made` and what applying needs. `names` of the columns, NULL: none. A NULL function
      * leaves made = cols. */
     kfe_status (*plan)(kfe_context *ctx, char *const *names, kfe_i_fitted_step *fit);
@@ -76,6 +80,12 @@ typedef struct kfe_i_row_step {
 /* NULL past the end. */
 const kfe_i_row_step *kfe_i_step_at(int index);
 kfe_status kfe_i_step_find(kfe_context *ctx, const char *name, const kfe_i_row_step **out);
+
+/* Numbers per column that the step learns with these settings. */
+static inline int64_t kfe_i_step_learns(const kfe_i_fitted_step *fit)
+{
+    return fit->step->numbers ? fit->step->numbers(fit) : fit->step->learns;
+}
 
 /* ---- graphs that several steps use ---- */
 

@@ -61,8 +61,8 @@ static kfe_status exchange_learned(kfe_i_exchange *x, int v, kfe_i_chain *chain)
         if (fit->step->learns == 0)
             continue;
         snprintf(part, sizeof part, "step%d.learned", s);
-        KFE_TRY(kfe_i_exchange_reals(x, kfe_i_part_name(x, "view", v, part), fit->step->learns, fit->cols, 0,
-                                     &fit->learned));
+        KFE_TRY(kfe_i_exchange_reals(x, kfe_i_part_name(x, "view", v, part), kfe_i_step_learns(fit),
+                                     fit->cols, 0, &fit->learned));
         if (fit->step->choose && !x->saves) /* later steps see fewer columns */
             KFE_TRY(plan(x, &x->model->views[v], chain));
     }
