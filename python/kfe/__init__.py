@@ -27,6 +27,7 @@ from ._lib import lib as _library
 from ._page import figures, report
 from ._select import compare, cv, evaluate, measure
 from ._sources import devices, generate, generators, kernel_matrix, kernels, learners, methods, read, steps
+from ._transfer import transfer
 from ._tune import tune
 
 __version__ = _library.kfe_version().decode()
@@ -35,7 +36,7 @@ _ESTIMATORS = tuple(name for method, entry in _tables.ESTIMATORS.items()
                     for name in (method, *_tables.predictor_names(method, entry)))
 _ESTIMATORS += ("DirectionRule", "DirectionRuleClassifier", "DirectionRuleRegressor")
 _FUNCTIONS = ("checkpoint", "compare", "cv", "devices", "evaluate", "figures", "generate", "generators", "kernel_matrix", "kernels",
-              "learners", "load", "measure", "methods", "read", "report", "steps", "tune")
+              "learners", "load", "measure", "methods", "read", "report", "steps", "transfer", "tune")
 _ERRORS = ("CancelledError", "DeviceError", "FileError", "InputError", "InvalidArgumentError", "KfeError", "KfeWarning",
            "MemoryLimitError", "ModelError", "NumericalError", "OutOfMemoryError", "UnsupportedError")
 

@@ -4042,6 +4042,16 @@ def report(
 ) -> Page: ...
 def steps(
 ) -> list[dict[str, Any]]: ...
+def transfer(
+    estimator: Any,
+    how: str = 'pds',
+    *,
+    slave: Any,
+    master: Any = None,
+    y: ArrayLike | None = None,
+    train: tuple[Any, Any] | None = None,
+    sample_weight: Any = None,
+) -> Any: ...
 def tune(
     X: Any,
     y: ArrayLike,

@@ -238,6 +238,7 @@ PROTOTYPES = {
     "kfe_inverse_transform": (c_int, c_void_p, c_void_p, MATRIX, MATRIX),
     "kfe_explain": (c_int, c_void_p, c_void_p, c_void_p, c_char_p, OUT),
     "kfe_explain_refit": (c_int, c_void_p, c_void_p, c_void_p, c_void_p, c_char_p, OUT),
+    "kfe_transfer": (c_int, c_void_p, c_void_p, c_char_p, c_void_p, c_void_p, c_void_p, OUT),
     "kfe_explain_option": OPTIONS,
     "kfe_metric": TABLE,
     "kfe_metric_compute": (c_int, c_void_p, c_char_p, POINTER(Judged), POINTER(c_double)),

@@ -17,7 +17,7 @@ static const R_CallMethodDef routines[] = {
     ROUTINE(evaluate, 4),      ROUTINE(explain, 5),   ROUTINE(search, 5),      ROUTINE(tune, 3),
     ROUTINE(kernel_matrix, 4), ROUTINE(guess, 2),     ROUTINE(generate, 3),    ROUTINE(entries, 1),
     ROUTINE(params, 2),        ROUTINE(version, 0),   ROUTINE(report, 5),      ROUTINE(let_threads_sleep, 0),
-    ROUTINE(blas_advice, 0),   ROUTINE(shown, 1),     {NULL, NULL, 0},
+    ROUTINE(blas_advice, 0),   ROUTINE(shown, 1),     ROUTINE(transfer, 6),    {NULL, NULL, 0},
 };
 
 attribute_visible void R_init_kfe(DllInfo *dll)

@@ -140,6 +140,32 @@ SEXP rkfe_describe(SEXP settings, SEXP handle, SEXP json)
     return rkfe_close(holder, status, status ? R_NilValue : rkfe_utf8(s->text));
 }
 
+SEXP rkfe_transfer(SEXP settings, SEXP handle, SEXP how, SEXP slave, SEXP master, SEXP train)
+{
+    SEXP holder = PROTECT(rkfe_open(settings));
+    SEXP master_holder = PROTECT(rkfe_open(settings));
+    SEXP train_holder = PROTECT(rkfe_open(settings));
+    rkfe_session *s = rkfe_session_of(holder);
+    rkfe_session *of_master = rkfe_session_of(master_holder);
+    rkfe_session *of_train = rkfe_session_of(train_holder);
+    const kfe_model *model = rkfe_model_of(handle);
+    kfe_status status = s->status;
+    SEXP value;
+
+    if (!status)
+        status = rkfe_make_data(s, slave, model);
+    if (!status)
+        status = rkfe_make_other(s, of_master, master, model);
+    if (!status)
+        status = rkfe_make_other(s, of_train, train, model);
+    if (!status)
+        status = kfe_transfer(s->ctx, model, rkfe_string(how), of_master->data, s->data, of_train->data,
+                              &s->model);
+    value = PROTECT(status ? R_NilValue : rkfe_new_handle(s));
+    UNPROTECT(3);
+    return rkfe_close(holder, status, value);
+}
+
 /* ---- applying ---- */
 
 SEXP rkfe_transform(SEXP settings, SEXP handle, SEXP data)

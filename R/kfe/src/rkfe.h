@@ -116,6 +116,7 @@ SEXP rkfe_export_onnx(SEXP settings, SEXP handle, SEXP options, SEXP path);
 SEXP rkfe_inspect(SEXP settings, SEXP handle);
 SEXP rkfe_describe(SEXP settings, SEXP handle, SEXP json);
 SEXP rkfe_transform(SEXP settings, SEXP handle, SEXP data);
+SEXP rkfe_transfer(SEXP settings, SEXP handle, SEXP how, SEXP slave, SEXP master, SEXP train);
 SEXP rkfe_inverse(SEXP settings, SEXP handle, SEXP features);
 SEXP rkfe_predict(SEXP settings, SEXP handle, SEXP data, SEXP kind, SEXP level);
 SEXP rkfe_evaluate(SEXP settings, SEXP handle, SEXP data, SEXP options);
