@@ -86,18 +86,13 @@ static void swap(int64_t *items, int64_t i, int64_t j)
     items[j] = swapped;
 }
 
-void kfe_i_rng_draw(kfe_i_rng *rng, int64_t *items, int64_t total, int64_t count)
-{
-    assert(count >= 0 && count <= total);
-    for (int64_t i = 0; i < count; i++)
-        swap(items, i, i + kfe_i_rng_below(rng, total - i));
-}
-
 void kfe_i_rng_choose(kfe_i_rng *rng, int64_t total, int64_t count, int64_t *index)
 {
+    assert(count >= 0 && count <= total);
     for (int64_t i = 0; i < total; i++)
         index[i] = i;
-    kfe_i_rng_draw(rng, index, total, count);
+    for (int64_t i = 0; i < count; i++)
+        swap(index, i, i + kfe_i_rng_below(rng, total - i));
 }
 
 void kfe_i_rng_shuffle(kfe_i_rng *rng, int64_t *items, int64_t count)

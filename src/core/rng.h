@@ -43,8 +43,6 @@ int64_t kfe_i_rng_below(kfe_i_rng *rng, int64_t bound); /* 0 … bound−1, unbi
 /* Puts a random choice of `count` numbers from 0 … total−1, in random order, at the start of `index`, which has room
  * for `total`. */
 void kfe_i_rng_choose(kfe_i_rng *rng, int64_t total, int64_t count, int64_t *index);
-/* Puts `count` of the items at random in front, in random order. */
-void kfe_i_rng_draw(kfe_i_rng *rng, int64_t *items, int64_t total, int64_t count);
 /* Puts all items in random order. */
 void kfe_i_rng_shuffle(kfe_i_rng *rng, int64_t *items, int64_t count);
 

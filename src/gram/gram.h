@@ -58,8 +58,6 @@ void kfe_i_gram_free(kfe_i_gram *gram);
 kfe_status kfe_i_gram_tiled(kfe_context *ctx, const kfe_i_kernel *kernel, const kfe_i_table *table,
                             kfe_i_gram **out);
 kfe_status kfe_i_gram_factored(kfe_context *ctx, const kfe_i_table *table, kfe_i_gram **out);
-/* The same, but takes the table over; it is zeroed, except after a failure. */
-kfe_status kfe_i_gram_factored_owned(kfe_context *ctx, kfe_i_table *table, kfe_i_gram **out);
 /* Call this after changing the dense table of a factored operator in place. */
 void kfe_i_gram_factored_refresh(const kfe_i_gram *gram);
 /* Borrows a matrix that the user computed; fails with KFE_EINPUT and the cell if it is not symmetric. */

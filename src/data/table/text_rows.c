@@ -30,12 +30,6 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_text_rows_add(kfe_i_text_rows *rows, const char *bytes, int64_t length)
-{
-    kfe_i_text_add(&rows->bytes, bytes, length);
-    return kfe_i_text_rows_end(rows);
-}
-
 kfe_status kfe_i_text_rows_take(kfe_i_text_rows *rows, kfe_i_table *out)
 {
     *out = (kfe_i_table){.ctx = rows->bytes.ctx,

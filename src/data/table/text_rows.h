@@ -7,7 +7,7 @@
 #include "data/table/table.h"
 
 typedef struct kfe_i_text_rows {
-    kfe_i_text bytes; /* of all rows; add those of the next row here, or all at once by kfe_i_text_rows_add */
+    kfe_i_text bytes; /* of all rows; add those of the next row here */
     int64_t *starts;  /* count + 1, once there is a row */
     int64_t count, capacity;
 } kfe_i_text_rows;
@@ -16,7 +16,6 @@ void kfe_i_text_rows_init(kfe_i_text_rows *rows, kfe_context *ctx);
 void kfe_i_text_rows_free(kfe_i_text_rows *rows);
 /* Ends a row: it has the bytes that were added since the last one. */
 kfe_status kfe_i_text_rows_end(kfe_i_text_rows *rows);
-kfe_status kfe_i_text_rows_add(kfe_i_text_rows *rows, const char *bytes, int64_t length);
 /* Gives the rows, at least one, to a table. More may follow, for another table. Free `out` also after a failure. */
 kfe_status kfe_i_text_rows_take(kfe_i_text_rows *rows, kfe_i_table *out);
 

@@ -226,7 +226,8 @@ void kfe_output_free(kfe_output *output)
     kfe_i_free(output->ctx, output);
 }
 
-kfe_status kfe_i_write(kfe_i_written *what)
+/* Writes the whole file: it appears whole or not at all. */
+static kfe_status write_file(kfe_i_written *what)
 {
     kfe_status status = KFE_OK;
     kfe_output *output = NULL;
@@ -274,7 +275,7 @@ kfe_status kfe_data_write(kfe_context *ctx, const kfe_data *data, const char *pa
     what.target = data->target.task == KFE_TASK_NONE ? NULL : &data->target;
     what.target_name = data->target_name;
     kfe_i_written_set_ids(&what, data);
-    return kfe_i_write(&what);
+    return write_file(&what);
 }
 
 kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const char *path)
@@ -282,5 +283,5 @@ kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const ch
     kfe_i_written what = {.ctx = ctx, .path = path, .name_prefix = "z"};
 
     kfe_i_written_set_matrix(&what, matrix);
-    return kfe_i_write(&what);
+    return write_file(&what);
 }

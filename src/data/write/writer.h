@@ -26,10 +26,8 @@ typedef struct kfe_i_written {
     double *row;             /* one dense row */
 } kfe_i_written;
 
-/* Writes in the format that the extension of the path names ("-": CSV on standard output). The file appears whole or
- * not at all. A table without columns is left out of formats that store the target separately. */
-kfe_status kfe_i_write(kfe_i_written *what);
-/* The same into an output that takes more rows. `what` receives its path. */
+/* Writes into an output that takes more rows. A table without columns is left out of formats that store the target separately. `what`
+ * receives its path. */
 kfe_status kfe_i_output_put(kfe_output *output, kfe_i_written *what);
 
 /* Fails if the output was made with another context. */

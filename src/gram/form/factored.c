@@ -94,7 +94,9 @@ static kfe_status weigh(const kfe_i_gram *gram, const double *roots, kfe_i_gram 
 
     *out = NULL;
     KFE_TRY(weigh_table(ctx, &((const factored_state *)gram->state)->points.table, roots, &weighted));
-    KFE_TRY(kfe_i_gram_factored_owned(ctx, &weighted, out));
+    KFE_TRY(kfe_i_gram_factored(ctx, &weighted, out));
+    ((factored_state *)(*out)->state)->own = weighted;
+    memset(&weighted, 0, sizeof weighted);
     (*out)->roots = roots;
 cleanup:
     kfe_i_table_free(&weighted);
@@ -145,17 +147,6 @@ kfe_status kfe_i_gram_factored(kfe_context *ctx, const kfe_i_table *table, kfe_i
         KFE_TRY(kfe_i_table_transpose(ctx, table, &s->transposed));
 cleanup:
     return kfe_i_gram_made(status, out);
-}
-
-kfe_status kfe_i_gram_factored_owned(kfe_context *ctx, kfe_i_table *table, kfe_i_gram **out)
-{
-    kfe_status status = kfe_i_gram_factored(ctx, table, out);
-
-    if (status == KFE_OK) {
-        ((factored_state *)(*out)->state)->own = *table;
-        memset(table, 0, sizeof *table);
-    }
-    return status;
 }
 
 void kfe_i_gram_factored_refresh(const kfe_i_gram *gram)

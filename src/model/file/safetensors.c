@@ -19,7 +19,7 @@ static const struct {
               [KFE_DTYPE_I32] = {"I32", 4},
               [KFE_DTYPE_U8] = {"U8", 1}};
 
-const char *kfe_i_dtype_name(kfe_i_dtype dtype)
+static const char *dtype_name(kfe_i_dtype dtype)
 {
     return dtypes[dtype].name;
 }
@@ -177,7 +177,9 @@ const char *kfe_i_safetensors_get(const kfe_i_safetensors *file, const char *key
 }
 
 /* The format allows no holes, so tensors lie by falling size of their type. */
-kfe_status kfe_i_safetensors_each(const kfe_i_safetensors *file, kfe_i_tensor_fn visit, void *user)
+/* Calls `visit` for every tensor in the order of the file, until one fails. */
+static kfe_status for_each(const kfe_i_safetensors *file, kfe_status (*visit)(void *, const kfe_i_tensor *),
+                           void *user)
 {
     static const int64_t sizes[] = {8, 4, 1};
 
@@ -204,7 +206,7 @@ static kfe_status hash_description(void *user, const kfe_i_tensor *tensor)
     char number[32];
 
     hash_text(user, tensor->name);
-    hash_text(user, kfe_i_dtype_name(tensor->dtype));
+    hash_text(user, dtype_name(tensor->dtype));
     for (int d = 0; d < tensor->axes; d++) {
         snprintf(number, sizeof number, "%lld", (long long)tensor->shape[d]);
         hash_text(user, number);
@@ -225,7 +227,7 @@ void kfe_i_safetensors_header_hash(const kfe_i_safetensors *file, char hex[KFE_S
         hash_text(&hash, entry->key);
         hash_text(&hash, entry->value);
     }
-    kfe_i_safetensors_each(file, hash_description, &hash);
+    for_each(file, hash_description, &hash);
     kfe_i_sha256_hex(&hash, hex);
 }
 
@@ -255,7 +257,7 @@ static kfe_status describe_tensor(void *user, const kfe_i_tensor *tensor)
     kfe_i_json *json = &h->json;
 
     kfe_i_json_object(json, tensor->name);
-    kfe_i_json_text(json, "dtype", kfe_i_dtype_name(tensor->dtype));
+    kfe_i_json_text(json, "dtype", dtype_name(tensor->dtype));
     kfe_i_json_array(json, "shape");
     for (int d = 0; d < tensor->axes; d++)
         kfe_i_json_integer(json, NULL, tensor->shape[d]);
@@ -278,7 +280,7 @@ static void describe_metadata(const kfe_i_safetensors *file, kfe_i_json *json)
     for (int64_t i = 0; i < file->metadata_count; i++)
         kfe_i_json_text(json, file->metadata[i].key, file->metadata[i].value);
     kfe_i_sha256_init(&hash);
-    kfe_i_safetensors_each(file, hash_tensor, &hash);
+    for_each(file, hash_tensor, &hash);
     kfe_i_sha256_hex(&hash, hex);
     kfe_i_json_text(json, KFE_SAFETENSORS_HASH, hex);
     kfe_i_safetensors_header_hash(file, hex);
@@ -295,7 +297,7 @@ static kfe_status make_header(const kfe_i_safetensors *file, char **out, size_t 
     kfe_i_json_init(&h.json, file->ctx, 0);
     kfe_i_json_object(&h.json, NULL);
     describe_metadata(file, &h.json);
-    kfe_i_safetensors_each(file, describe_tensor, &h);
+    for_each(file, describe_tensor, &h);
     kfe_i_json_end(&h.json);
     kfe_i_text_printf(text, "%*s", (int)((8 - text->length % 8) % 8), "");
     if (text->length > KFE_SAFETENSORS_HEADER_MAX) {
@@ -338,7 +340,7 @@ static kfe_status put_all(const kfe_i_safetensors *file, const char *header, siz
         prefix[i] = (unsigned char)((uint64_t)size >> (8 * i));
     KFE_TRY(put(to, prefix, sizeof prefix));
     KFE_TRY(put(to, header, size));
-    KFE_TRY(kfe_i_safetensors_each(file, put_tensor, to));
+    KFE_TRY(for_each(file, put_tensor, to));
 cleanup:
     return status;
 }

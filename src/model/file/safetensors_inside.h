@@ -17,7 +17,6 @@
 #define KFE_SAFETENSORS_HEADER_HASH "header_sha256"
 enum { KFE_SAFETENSORS_PREFIX = 8 };
 
-const char *kfe_i_dtype_name(kfe_i_dtype dtype);
 int64_t kfe_i_dtype_size(kfe_i_dtype dtype);
 /* 0 if there is none by that name. */
 int kfe_i_dtype_find(const char *name, kfe_i_dtype *out);
@@ -26,9 +25,6 @@ int kfe_i_dtype_find(const char *name, kfe_i_dtype *out);
 kfe_status kfe_i_safetensors_append(kfe_i_safetensors *file, const char *name, kfe_i_tensor **out);
 kfe_status kfe_i_safetensors_append_metadata(kfe_i_safetensors *file, const char *key, const char *value);
 
-/* Calls `visit` for every tensor in the order of the file, until one fails. */
-typedef kfe_status (*kfe_i_tensor_fn)(void *user, const kfe_i_tensor *tensor);
-kfe_status kfe_i_safetensors_each(const kfe_i_safetensors *file, kfe_i_tensor_fn visit, void *user);
 /* SHA-256 over what the header says: metadata (the hashes left out), names, types and shapes. */
 void kfe_i_safetensors_header_hash(const kfe_i_safetensors *file, char hex[KFE_SHA256_HEX_SIZE]);
 
