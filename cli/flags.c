@@ -57,6 +57,22 @@ static const cli_family *family_of(const cli_command *command, cli_source source
     return source < CLI_CHOICE ? NULL : command->choices[source - CLI_CHOICE].family;
 }
 
+/* A flag of fitting, unless an option of the command has its name and stands for both. */
+static const kfe_param_info *fitting_row(const cli_command *command, int row)
+{
+    const kfe_param_info *info;
+    const kfe_param_info *own;
+
+    for (int i = 0; (info = kfe_fit_option(i)); i++) {
+        int is_hidden = 0;
+        for (int j = 0; command->option && (own = command->option(j)); j++)
+            is_hidden |= strcmp(own->name, info->name) == 0;
+        if (!is_hidden && row-- == 0)
+            return info;
+    }
+    return NULL;
+}
+
 int cli_flag_at(const cli_command *command, cli_source source, int entry, int row, cli_flag *out)
 {
     const kfe_param_info *info = NULL;
@@ -71,7 +87,7 @@ int cli_flag_at(const cli_command *command, cli_source source, int entry, int ro
         info = command->uses & CLI_USES_READING ? kfe_read_option(row) : NULL;
         break;
     case CLI_FITTING:
-        info = command->uses & CLI_USES_FITTING ? kfe_fit_option(row) : NULL;
+        info = command->uses & CLI_USES_FITTING ? fitting_row(command, row) : NULL;
         break;
     case CLI_OPTIONS:
         info = command->option ? command->option(row) : NULL;

@@ -120,3 +120,39 @@ def test_as_r_chooses(spectra, tmp_path):
     done = subprocess.run(["Rscript", "-e", code], cwd=tmp_path, capture_output=True, text=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
     assert done.returncode == 0, done.stderr
     assert chosen(X, y, "permutation") == int(done.stdout)
+
+
+# ---- dim=auto ----
+
+def test_rules_of_automatic_numbers_follow_from_the_errors_that_the_model_keeps(spectra):
+    X, y = spectra
+    chosen = {rule: kfe.PLSRegressor(choose=rule).fit(X, y) for rule in ("min", "one-se", "permutation", "q2")}
+    left = np.r_[1, chosen["min"].records_["cv-unexplained-variance"]]
+    error = chosen["min"].records_["cv-unexplained-error"]
+    dims = {rule: model.transform(X).shape[1] for rule, model in chosen.items()}
+    assert dims["min"] == np.argmin(left)
+    assert dims["one-se"] == np.argmax(left <= left.min() + error[np.argmin(left) - 1])
+    gains = np.sqrt(left[1:] / left[:-1]) <= 0.95
+    assert dims["q2"] == np.argmin(np.r_[gains, False])
+    assert 1 <= dims["permutation"] <= dims["min"]
+    for rule, model in chosen.items():
+        assert np.array_equal(model.records_["cv-unexplained-variance"], chosen["min"].records_["cv-unexplained-variance"])
+    order = np.random.default_rng(0).permutation(len(y))
+    assert kfe.PLSRegressor(choose="permutation").fit(X[order], y[order]).transform(X).shape[1] == dims["permutation"]
+
+
+def test_a_feature_that_matters_is_not_taken_for_chance():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2)) * [5, 1]
+    y = X[:, 0] + X[:, 1] + 0.01 * rng.normal(size=80)
+    assert kfe.PLSRegressor(choose="permutation").fit(X, y).transform(X).shape[1] == 2
+
+
+def test_searches_pass_the_rule_to_fits_that_choose(spectra):
+    X, y = spectra
+    for rule in ("q2", "permutation"):
+        inside = kfe.cv(kfe.PLSRegressor(choose=rule), X, y, folds=4)
+        passed = kfe.cv(kfe.PLSRegressor(), X, y, folds=4, choose=rule)
+        assert inside["metrics"] == passed["metrics"]
+    with pytest.warns(kfe.KfeWarning, match="choose is a rule for dim='auto'"):
+        kfe.PLSRegressor(dim=2, choose="q2").fit(X, y)

@@ -2,9 +2,10 @@
 /*
  * The number of features by cross-validation, for methods whose first features stay the same when more are made. The spec is fitted with
  * 20 features (or as many as there are columns) on four of five folds, scaling and kernel width included, and the targets are regressed on the first j
- * features, for every j at once. The fewest features are taken whose squared error on the rows left out is within one standard error of
- * the smallest (Breiman et al. 1984). If the mean of the targets alone is within it, as where classes differ in no direction but around one,
- * nothing is chosen, and the method makes as many as it does by itself. Classes are indicators. Equal rows are in one fold, and errors count by weight.
+ * features, for every j at once. By default the fewest features are taken whose squared error on the rows left out is within one standard error
+ * of the smallest (Breiman et al. 1984); {choose} has other rules, which select/choose.c states. If they take the mean of the targets alone, as where
+ * classes differ in no direction but around one, nothing is chosen, and the method makes as many as it does by itself. Classes are indicators. Equal
+ * rows are in one fold, and errors count by weight.
  *
  * Called by fit.c. Time: six fits of at most 1,000 distinct rows.
  */
@@ -26,24 +27,68 @@ static int64_t most_features(const kfe_i_fit *job, int64_t units)
     return most < MOST_FEATURES ? most : MOST_FEATURES;
 }
 
-/* The fewest features within one standard error of the smallest error; 0: so is the mean of the targets, without any feature. */
-static int64_t fewest_within(const kfe_i_choosing *c)
+static double error_of(const kfe_i_choosing *c, int64_t j)
+{
+    return kfe_i_choosing_sum(c, c->errors + j * c->units);
+}
+
+/* 0: the mean of the targets, without any feature. */
+static int64_t best_number(const kfe_i_choosing *c)
 {
     int64_t best = 0;
-    double smallest = kfe_i_choosing_sum(c, c->errors);
 
-    for (int64_t j = 1; j <= c->most; j++) {
-        double error = kfe_i_choosing_sum(c, c->errors + j * c->units);
-        if (error < smallest * (1 - KFE_EQUAL_ERRORS)) {
-            smallest = error;
+    for (int64_t j = 1; j <= c->most; j++)
+        if (error_of(c, j) < error_of(c, best) * (1 - KFE_EQUAL_ERRORS))
             best = j;
-        }
-    }
-    double within = smallest + kfe_i_choosing_standard_error(c, c->errors + best * c->units);
-    for (int64_t j = 0; j < best; j++)
-        if (kfe_i_choosing_sum(c, c->errors + j * c->units) <= within * (1 + KFE_EQUAL_ERRORS))
-            return j;
     return best;
+}
+
+static int64_t fewest_within(const kfe_i_choosing *c, int64_t best)
+{
+    double within = error_of(c, best) + kfe_i_choosing_standard_error(c, c->errors + best * c->units);
+    int64_t j = 0;
+
+    while (j < best && error_of(c, j) > within * (1 + KFE_EQUAL_ERRORS))
+        j++;
+    return j;
+}
+
+/* The first whose errors of the distinct rows differ by chance from those of the best. */
+static kfe_status fewest_by_flips(const kfe_i_choosing *c, int64_t best, int64_t *out)
+{
+    kfe_status status = KFE_OK;
+    double *d = NULL;
+
+    KFE_ALLOC(c->ctx, d, c->units);
+    for (*out = 0; *out < best; ++*out) {
+        for (int64_t u = 0; u < c->units; u++)
+            d[u] = c->errors[*out * c->units + u] - c->errors[best * c->units + u];
+        if (kfe_i_flip_probability(c->ctx->seed, c->units, d) > KFE_FLIP_LEVEL)
+            break;
+    }
+cleanup:
+    kfe_i_free(c->ctx, d);
+    return status;
+}
+
+/* The last of those that each lower the root of the mean squared error. */
+static int64_t most_by_gain(const kfe_i_choosing *c)
+{
+    int64_t j = 0;
+
+    while (j < c->most && error_of(c, j + 1) <= KFE_Q2_GAIN * KFE_Q2_GAIN * error_of(c, j))
+        j++;
+    return j;
+}
+
+static kfe_status choose_number(const kfe_i_choosing *c, int rule, int64_t *out)
+{
+    int64_t best = best_number(c);
+
+    if (rule == KFE_CHOOSE_PERMUTATION)
+        return fewest_by_flips(c, best, out);
+    *out = rule == KFE_CHOOSE_Q2 ? most_by_gain(c) : rule == KFE_CHOOSE_MIN ? best : fewest_within(c, best);
+    return KFE_OK;
 }
 
 /* The first `count` of the numbers in a list. */
@@ -125,7 +170,9 @@ static kfe_status choose(kfe_i_fit *job, kfe_i_choosing *c)
     if (is_unfit(status) || (status == KFE_OK && !(kfe_i_choosing_sum(c, c->errors) > 0)))
         return KFE_OK;
     KFE_TRY(status);
-    int64_t dim = given ? *kfe_i_spec_dim(job->spec) : fewest_within(c);
+    int64_t dim = given ? *kfe_i_spec_dim(job->spec) : 0;
+    if (!given)
+        KFE_TRY(choose_number(c, job->spec->fit.choose, &dim));
     if (dim > 0)
         KFE_TRY(take_choice(job, c, dim));
 cleanup:

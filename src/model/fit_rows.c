@@ -77,6 +77,13 @@ static kfe_status calibrate(kfe_context *ctx, const kfe_spec *spec, const kfe_da
     return KFE_OK;
 }
 
+/* A rule for numbers of features has nothing to choose if there is one number. */
+static void warn_of_rule(kfe_context *ctx, const kfe_spec *spec)
+{
+    if (spec->fit.choose != KFE_CHOOSE_ONE_SE && !kfe_i_spec_chooses_dim(spec))
+        kfe_i_log(ctx, KFE_LOG_WARNING, "{choose} is a rule for {dim=auto}, which this fit does not have");
+}
+
 kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train, kfe_model **out)
 {
     kfe_status status = KFE_OK;
@@ -91,6 +98,7 @@ kfe_status kfe_fit(kfe_context *ctx, const kfe_spec *spec, const kfe_data *train
     if (kfe_i_processes(ctx) > 1)
         KFE_TRY(
             kfe_i_check_same_call(ctx, &(kfe_i_call){.name = "fit", .spec_count = 1, .specs = &spec}, train));
+    warn_of_rule(ctx, spec);
     KFE_TRY(begin_checkpoints(ctx, spec, train));
     if (train->target.weights) {
         KFE_TRY(kfe_i_data_drop_weightless(ctx, train, &weighty));

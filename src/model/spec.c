@@ -61,6 +61,11 @@ static const kfe_i_param fit_rows[] = {
              "(n/(classes·members), so that all classes weigh the same), or NAME=WEIGHT,NAME=WEIGHT, where "
              "the "
              "others weigh 1"),
+    KFE_CHOICE(
+        kfe_i_fit_settings, choose, "choose", "one-se", KFE_CHOOSE_WORDS,
+        "how dim=auto chooses among numbers of features by five folds: the best one (min), or the fewest that are "
+        "within one standard error of it (one-se) or do not differ from it by a randomisation test of the errors of "
+        "rows (permutation: p above 0.01), or as many as each lower RMSECV by 5 % (q2)"),
 };
 const kfe_i_param_table kfe_i_fit_params = KFE_PARAM_TABLE(fit_rows, kfe_i_fit_settings);
 

@@ -10,6 +10,7 @@
 #include "learn/conformal.h"
 #include "learn/learner.h"
 #include "method/method.h"
+#include "model/dim_rule.h"
 
 typedef struct kfe_i_fit_settings {
     char prepare[KFE_PARAM_TEXT_SIZE];      /* data/steps/chain.h */
@@ -22,6 +23,7 @@ typedef struct kfe_i_fit_settings {
     int conformal;                          /* kfe_i_conformal_kind */
     int target_scale;                       /* 0: none, 1: standard */
     char class_weight[KFE_PARAM_TEXT_SIZE]; /* data/target/class_weights.h */
+    int choose;                             /* kfe_i_choose_rule */
 } kfe_i_fit_settings;
 
 struct kfe_spec {

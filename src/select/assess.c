@@ -27,7 +27,8 @@ static const kfe_i_param rows[] = {
         kfe_i_assess_settings, choose, "choose", "min", KFE_CHOOSE_WORDS,
         "of settings that differ in the number of features (dim): the best one (min), or fewer features, as few "
         "as are within one standard error of it (one-se) or do not differ from it by a randomisation test of the "
-        "errors of rows (permutation: p above 0.01), or as many as each lower RMSECV by 5 % (q2)"),
+        "errors of rows (permutation: p above 0.01), or as many as each lower RMSECV by 5 % (q2); without a grid over "
+        "dim, rules but min are those of dim=auto in every fit"),
     KFE_CHOICE(
         kfe_i_assess_settings, held_out, "held-out", "auto", KFE_HELD_OUT_WORDS,
         "keep the prediction of every held-out row beside the truth, as the table held_out of the result; "
@@ -408,6 +409,17 @@ cleanup:
     return status;
 }
 
+/* Without a grid over dim, the rule is that of fits that choose it. */
+static void pass_rule(const kfe_i_grid *grid, const kfe_i_assess_settings *settings)
+{
+    int varies = 0;
+
+    for (int64_t i = 0; i < grid->axis_count; i++)
+        varies |= strcmp(grid->axes[i].name, "dim") == 0;
+    if (!varies && settings->choose != KFE_CHOOSE_MIN && kfe_i_spec_chooses_dim(grid->base))
+        grid->base->fit.choose = settings->choose;
+}
+
 /* Says which views scale=auto standardises; nothing if the grid varies the scaling. */
 static kfe_status log_scaling(const kfe_i_assessment *a, const kfe_spec *spec, const kfe_data *data)
 {
@@ -497,6 +509,7 @@ kfe_status kfe_i_assess(kfe_context *ctx, const kfe_spec *spec, kfe_i_grid_texts
     KFE_TRY(check_same_call(ctx, spec, grids, data, settings));
     out->ctx = ctx;
     KFE_TRY(kfe_i_grid_make(ctx, spec, grids, NULL, &out->grid));
+    pass_rule(&out->grid, settings);
     KFE_TRY(begin(out, data, settings));
     KFE_TRY(log_scaling(out, spec, data));
     out->nested = is_nested(settings, out->grid.count);

@@ -17,12 +17,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "core/rng.h"
 #include "core/sort.h"
-
-enum { FLIPS = 999 };
-#define KFE_FLIP_LEVEL 0.01
-#define KFE_Q2_GAIN 0.95
 
 /* Means of the same numbers in another order are equal, whatever rounding makes of them. */
 #define KFE_MEAN_ROUNDING 1e-12
@@ -224,24 +219,12 @@ static double loss_at(const ladder *l, int64_t split, int64_t setting, int64_t i
 /* The probability that random signs make the difference of losses as large. */
 static double flip_test(const ladder *l, int64_t setting, int64_t best, double *d)
 {
-    kfe_i_rng rng;
     int64_t rows = 0;
-    int64_t as_large = 0;
-    double observed = 0;
 
     for (int64_t s = 0; s < l->splits; s++)
-        for (int64_t i = 0; i < l->own.items[s].test_count; i++) {
-            d[rows] = loss_at(l, s, setting, i) - loss_at(l, s, best, i);
-            observed += d[rows++];
-        }
-    kfe_i_rng_init(&rng, l->ctx->seed, KFE_STREAM_DIM);
-    for (int flip = 0; flip < FLIPS; flip++) {
-        double sum = 0;
-        for (int64_t k = 0; k < rows; k++)
-            sum += kfe_i_rng_below(&rng, 2) ? d[k] : -d[k];
-        as_large += sum >= observed;
-    }
-    return ((double)as_large + 0.5) / (FLIPS + 1);
+        for (int64_t i = 0; i < l->own.items[s].test_count; i++)
+            d[rows++] = loss_at(l, s, setting, i) - loss_at(l, s, best, i);
+    return kfe_i_flip_probability(l->ctx->seed, rows, d);
 }
 
 static kfe_status by_flips(const ladder *l, int64_t best, int64_t *out)
@@ -274,6 +257,8 @@ kfe_status kfe_i_choose(kfe_context *ctx, const kfe_i_contest *on, const int64_t
 
     *out = best;
     if (on->rule == KFE_CHOOSE_MIN)
+        return KFE_OK;
+    if (axis < 0 && kfe_i_spec_chooses_dim(on->grid->base)) /* by this rule, inside each fit */
         return KFE_OK;
     if (axis < 0) {
         kfe_i_log(

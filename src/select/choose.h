@@ -4,18 +4,11 @@
 #define KFE_SELECT_CHOOSE_H
 
 #include "data/data.h"
+#include "model/dim_rule.h"
 #include "select/cells.h"
 #include "select/grid.h"
 #include "select/metric.h"
 #include "select/pool.h"
-
-#define KFE_CHOOSE_WORDS "min|one-se|permutation|q2"
-typedef enum kfe_i_choose_rule {
-    KFE_CHOOSE_MIN,
-    KFE_CHOOSE_ONE_SE,
-    KFE_CHOOSE_PERMUTATION, /* needs cells that keep predictions */
-    KFE_CHOOSE_Q2
-} kfe_i_choose_rule;
 
 /* Settings that were compared on splits, and how to choose among them. */
 typedef struct kfe_i_contest {
@@ -25,7 +18,7 @@ typedef struct kfe_i_contest {
     const kfe_i_held_out *held_out;
     const kfe_i_splits *splits;
     const kfe_data *data;
-    int rule;
+    int rule; /* kfe_i_choose_rule; permutation needs cells that keep predictions */
 } kfe_i_contest;
 
 /* The setting chosen on the splits of `owner`, which follow each other, or on all of them (-1). */

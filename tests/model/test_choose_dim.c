@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/dim_rule.h"
 #include "support/sweep.h"
 
 enum { ROWS = 39, MANY = 120, COLS = 12, MOST = 3 * MANY };
@@ -172,6 +173,28 @@ static void test_weights_are_repeated_rows(void **state)
                              dim_of(*state, methods[m], NULL, &repeated, target, 0, &chosen));
 }
 
+/* Against all signs of ten differences. */
+static void test_random_signs(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 6; k++) {
+        double d[10];
+        double observed = 0;
+        int as_large = 0;
+        for (int i = 0; i < 10; i++) {
+            d[i] = sin(1 + i * (k + 1)) + 0.12 * k;
+            observed += d[i];
+        }
+        for (int signs = 0; signs < 1 << 10; signs++) {
+            double sum = 0;
+            for (int i = 0; i < 10; i++)
+                sum += signs >> i & 1 ? d[i] : -d[i];
+            as_large += sum >= observed - 1e-12;
+        }
+        assert_true(fabs(kfe_i_flip_probability(5, 10, d) - as_large / 1024.0) < 0.06);
+    }
+}
+
 static void test_allocation_failures(void **state)
 {
     static sample s;
@@ -190,6 +213,7 @@ int main(void)
         with_context(test_record),
         with_context(test_invariance),
         with_context(test_weights_are_repeated_rows),
+        cmocka_unit_test(test_random_signs),
         with_context(test_allocation_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,3 +219,11 @@ test_that("fewer features are chosen by rules", {
   expect_equal(best("q2")$dim, if (all(falls)) 6L else which(!falls)[1])
   for (rule in c("one-se", "permutation")) expect_lte(best(rule)$dim, least$dim)
 })
+
+test_that("rules choose automatic numbers of features", {
+  dims <- vapply(c("min", "one-se", "permutation", "q2"), function(rule) {
+    ncol(kfe_transform(kfe(mpg ~ ., mtcars, method = "pls", learner = "ls", choose = rule), mtcars))
+  }, 0L)
+  expect_true(all(dims >= 1 & dims <= dims[["min"]] | names(dims) == "q2"))
+  expect_error(kfe(mpg ~ ., mtcars, method = "pls", choose = "best"), "one-se")
+})
