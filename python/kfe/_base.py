@@ -126,6 +126,7 @@ class Extractor(Explaining, Partial, TransformerMixin, BaseEstimator, metaclass=
             if sample_weight is not None:
                 data.set_weights(check_weights(sample_weight, data.rows))
             self._model = self._fit_or_explain(context, spec, data, X)
+            vars(self).pop("_training_diagnostics", None)
             vars(self).pop("_sums", None)
         except InputError as error:
             if data.rows > 1:
@@ -134,7 +135,13 @@ class Extractor(Explaining, Partial, TransformerMixin, BaseEstimator, metaclass=
         finally:
             data.free()
         self._publish()
+        self._training = X, y
         return self
+
+    def __getstate__(self):
+        """Files and copies have no training rows."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_training", "_training_diagnostics")}
 
     def _fit_or_explain(self, context: Context, spec, data: Data, X) -> Model:
         """Fits. The library checks the data itself, in one pass; if it refuses them, scikit-learn's checks say why in their words."""

@@ -199,6 +199,7 @@ def _global_attributes(entry: Entry) -> list[str]:
             lines += _item("support_", "ndarray of shape (n_support,)", "Training rows of the support.")
     elif entry.name != "none":
         lines += _item("components_", "ndarray of shape (n_features_out, n_features_in)", "The directions.")
+        lines += _item("diagnostics_", "mapping of names to tables", "``diagnostics(X, y)`` of the training rows, found at first use.")
     lines += _item("offset_", "ndarray of shape (n_features_out,)", "What is subtracted from the features.")
     if entry.has(tables.WEIGHTS):
         lines += _item("kernel_weights_", "ndarray of shape (n_kernels,)", "The weights found.")

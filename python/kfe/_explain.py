@@ -140,6 +140,20 @@ class Explaining:
         """
         return self.explain(X, y, parts="diagnostics", level=level, examples=contributions)
 
+    @property
+    def diagnostics_(self) -> Explanation:
+        """``diagnostics(X, y)`` of the training rows, found at first use. X and y are those of `fit`, not copies; files and copies
+        of the estimator do not have them."""
+        check_is_fitted(self)
+        if "_training" not in vars(self):
+            raise AttributeError("the training rows are not here, since the model was loaded, copied or fitted in parts; use diagnostics(X, y)")
+        if "_training_diagnostics" not in vars(self):
+            try:
+                self._training_diagnostics = self.diagnostics(*self._training)
+            except UnsupportedError as error:
+                raise AttributeError(str(error)) from None
+        return self._training_diagnostics
+
     def outliers(self, X, *, level=0.99) -> np.ndarray:
         """Which rows are unlike the training data: their T² or Q is above its limit.
 

@@ -23,10 +23,10 @@ from ._page import Source
 __all__ = ["Display", "ScoresDisplay", "ScreeDisplay", "PathDisplay", "DimChoiceDisplay", "PermutationTestDisplay", "RocDisplay", "PrecisionRecallDisplay",
            "ConfusionDisplay", "GateDisplay", "CvCurveDisplay", "CvSurfaceDisplay", "ComparisonDisplay", "ViewsDisplay",
            "LoadingsDisplay", "LoadingWeightsDisplay", "RotationsDisplay", "CoefficientsDisplay", "VipDisplay",
-           "SelectivityRatioDisplay", "SmcDisplay", "ImportanceDisplay", "SpectraDisplay", "OutliersDisplay", "ContributionsDisplay",
+           "SelectivityRatioDisplay", "SmcDisplay", "ImportanceDisplay", "SpectraDisplay", "OutliersDisplay", "LeverageDisplay", "ContributionsDisplay",
            "ResidualsDisplay", "CalibrationDisplay", "GateRegionsDisplay", "PredictedDisplay", "scores", "scree", "path",
            "dim_choice", "permutation_test", "roc", "precision_recall", "confusion", "calibration", "gate", "gate_regions", "views", "cv_curve", "cv_surface", "comparison",
-           "loadings", "loading_weights", "rotations", "coefficients", "vip", "selectivity_ratio", "smc", "importance", "spectra", "outliers",
+           "loadings", "loading_weights", "rotations", "coefficients", "vip", "selectivity_ratio", "smc", "importance", "spectra", "outliers", "leverage",
            "contributions", "predicted", "residuals"]
 
 # ---- displays ----
@@ -236,6 +236,12 @@ class OutliersDisplay(_OfEstimator):
     """Hotelling's T² against Q residuals of examples, with limits."""
 
     kind = "outliers"
+
+
+class LeverageDisplay(_OfEstimator):
+    """Studentized residuals against leverage, with limits."""
+
+    kind = "leverage"
 
 
 class ContributionsDisplay(_OfEstimator):
@@ -594,6 +600,11 @@ def spectra(estimator, X, y=None, *, ax=None):
 def outliers(estimator, X, y=None, *, train=None, ax=None):
     """Plot Hotelling's T² against Q residuals: how far examples are from the training data of a linear method, with limits."""
     return OutliersDisplay.from_estimator(estimator, X, y, train=train, ax=ax)
+
+
+def leverage(estimator, X, y, *, train=None, ax=None):
+    """Plot studentized residuals of a regressor against leverage, with limits; flagged rows have their names."""
+    return LeverageDisplay.from_estimator(estimator, X, y, train=train, ax=ax)
 
 
 def contributions(estimator, X, *, row=None, ax=None):

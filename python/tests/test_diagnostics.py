@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distances of rows from the training data, against formulas in NumPy; tests/cli/test_diagnostics.py has the limits."""
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -77,3 +80,29 @@ def test_jackknife_intervals_contain_the_planted_coefficients():
     low, high = found["coefficient-low"].values[:, 0], found["coefficient-high"].values[:, 0]
     assert ((low < b) & (b < high)).all() and (high - low < 0.4).all()
     assert (low < model.coef_[0]).all() and (model.coef_[0] < high).all()
+
+
+def test_diagnostics_of_the_training_rows(tmp_path):
+    x, y = problem()
+    model = kfe.PLSRegressor(dim=2, learner="ls").fit(x, y)
+    assert "_training_diagnostics" not in vars(model)  # found at first use
+    for name, table in model.diagnostics(x, y).items():
+        np.testing.assert_array_equal(model.diagnostics_[name].values, table.values)
+    first = model.diagnostics_
+    assert model.diagnostics_ is first and model.fit(x[:40], y[:40]).diagnostics_ is not first
+    assert len(model.diagnostics_["studentized"].values) == 40
+    model.save(tmp_path / "m.kfe")
+    for other in (kfe.load(tmp_path / "m.kfe"), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
+        with pytest.raises(AttributeError, match="training rows are not here"):
+            other.diagnostics_
+    with pytest.raises(AttributeError, match="cannot compare examples"):
+        kfe.KPCA(dim=2).fit(x).diagnostics_
+
+
+def test_training_rows_with_weights_are_repeated_rows():
+    x, y = problem()
+    weights = 1 + np.arange(50) % 2
+    once = kfe.PLSRegressor(dim=2, learner="ls").fit(x, y, sample_weight=weights).diagnostics_
+    twice = kfe.PLSRegressor(dim=2, learner="ls").fit(np.repeat(x, weights, 0), np.repeat(y, weights, 0)).diagnostics_
+    for name in ("diagnostics", "studentized"):
+        np.testing.assert_allclose(np.repeat(once[name].values, weights, 0), twice[name].values, rtol=1e-7, atol=1e-9)
