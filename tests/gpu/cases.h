@@ -3,23 +3,9 @@
 #ifndef KFE_TESTS_GPU_CASES_H
 #define KFE_TESTS_GPU_CASES_H
 
-#include "plugin/device.h"
+#include "session.h"
 
-enum { NUMBERS_MOST = 1 << 22, SIZES_MOST = 12 };
-
-/* A device with the numbers that a case has made so far. */
-typedef struct session {
-    const kfe_device_table *table;
-    kfe_device *device;
-    uint64_t random;
-    double *numbers;
-    int64_t count;
-    kfe_device_status status; /* of the first call that failed */
-    const char *call;
-} session;
-
-/* Remembers the first failure; what follows is skipped by its callers' checks of s->status. */
-int session_failed(session *s, kfe_device_status status, const char *call);
+enum { SIZES_MOST = 12 };
 
 /* What the cases of a kind differ in. */
 typedef struct setting {
