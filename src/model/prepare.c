@@ -171,7 +171,8 @@ static kfe_status begin_choosing(kfe_context *ctx, const char *prepare, const kf
     const kfe_i_target *target = &train->target;
     int needed = 0;
 
-    KFE_TRY(kfe_i_chain_needs_target(ctx, prepare, &needed));
+    if (prepare)
+        KFE_TRY(kfe_i_chain_needs_target(ctx, prepare, &needed));
     if (!needed || target->task == KFE_TASK_NONE)
         return KFE_OK;
     if (!target->keys)
@@ -207,7 +208,7 @@ static kfe_status learn_scaler(kfe_context *ctx, kfe_i_scaling how, const kfe_i_
                                  .target = target};
     kfe_i_chain chain = {0};
 
-    if (how.prepare && strcmp(how.prepare, KFE_CHAIN_NONE) != 0)
+    if (how.prepare)
         KFE_TRY(kfe_i_chain_of_view(ctx, how.prepare, kernels, train, v, &chain));
     KFE_TRY(kfe_i_fill_scaler_learn(ctx, kind_for_view(how.kind, kernels, train, v), &source, &chain, out));
 cleanup:

@@ -357,8 +357,9 @@ int kfe_i_spec_scale(const kfe_spec *spec)
 
 kfe_i_scaling kfe_i_spec_scaling(const kfe_spec *spec)
 {
-    return (kfe_i_scaling){
-        .kind = kfe_i_spec_scale(spec), .prepare = spec->fit.prepare, .distance = spec->fit.distance};
+    return (kfe_i_scaling){.kind = kfe_i_spec_scale(spec),
+                           .prepare = kfe_i_spec_prepares(spec) ? spec->fit.prepare : NULL,
+                           .distance = spec->fit.distance};
 }
 
 int kfe_i_spec_learns_from_kernel(const kfe_spec *spec)
