@@ -158,6 +158,18 @@ def test_grids_and_several_views():
     assert set(PLANTED) <= set(chosen(fitted)) and len(chosen(fitted)) < 20
 
 
+def test_jackknife_compares_columns_of_the_data():
+    x, y = planted(60, 12, noise=0.1)
+    fitted = model("stability:keep=3").fit(x, y)
+    tables = fitted.explain(train=(x, y), parts="jackknife", folds=5)
+    low, high = (tables[f"coefficient-{end}"].values[:, 0] for end in ("low", "high"))
+    for j, slope in zip(PLANTED, (2, -1)):
+        assert low[j] < slope < high[j]
+    assert len(low) == 12 and (high - low)[[j for j in range(12) if j not in chosen(fitted)]].min() < 1e-12
+    with pytest.raises(kfe.UnsupportedError, match="step cars chooses other columns in each of them, and step snv leaves"):
+        model("snv,cars").fit(x, y).explain(train=(x, y), parts="jackknife")
+
+
 def test_refusals():
     x, y = planted(40, 10)
     with pytest.raises(kfe.InputError, match="step cars chooses columns by how they predict a target, and the data has none"):

@@ -114,6 +114,24 @@ cleanup:
     return status;
 }
 
+/* Each fit may choose other columns. On the columns of the data those that are not chosen have coefficients of 0; on prepared columns
+ * nothing could be compared. */
+static kfe_status check_columns(const kfe_i_explaining *job)
+{
+    const char *chooser = NULL;
+    const char *step = NULL;
+
+    for (int v = 0; v < job->model->view_count; v++)
+        if (kfe_i_chain_chooses(&job->model->views[v].scaler.chain, &chooser) &&
+            !kfe_i_model_prepares_linearly(job->model, &step))
+            return kfe_i_fail(
+                job->ctx, KFE_EUNSUPPORTED,
+                "the jack-knife compares coefficients of fits, but step %s chooses other columns in each of them, "
+                "and step %s leaves no coefficients on the columns of the data",
+                chooser, step);
+    return KFE_OK;
+}
+
 static kfe_status check(const kfe_i_explaining *job)
 {
     const kfe_model *model = job->model;
@@ -132,7 +150,8 @@ static kfe_status check(const kfe_i_explaining *job)
             job->ctx, KFE_EUNSUPPORTED,
             "the jack-knife needs training data with the kind of labels that the model predicts; "
             "see {task}");
-    return kfe_i_refit_check(job->ctx, model);
+    kfe_status status = check_columns(job);
+    return status == KFE_OK ? kfe_i_refit_check(job->ctx, model) : status;
 }
 
 kfe_status kfe_i_explain_jackknife(kfe_i_explaining *job)
