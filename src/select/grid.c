@@ -54,10 +54,10 @@ static const kfe_i_param_table *learner_params(const char *text)
 static const kfe_i_param *step_row(const kfe_i_grid *grid, const char *setting)
 {
     const kfe_i_axis *axis = switch_of(grid, KFE_AXIS_FIT);
-    int is_used = !axis && kfe_i_step_in_chain(grid->ctx, grid->base->fit.prepare, setting);
+    int is_used = !axis && kfe_i_step_in_chain(grid->base->fit.prepare, setting);
 
     for (int64_t i = 0; axis && i < axis->count; i++)
-        is_used |= kfe_i_step_in_chain(grid->ctx, axis->values[i], setting);
+        is_used |= kfe_i_step_in_chain(axis->values[i], setting);
     return is_used ? kfe_i_step_param(setting) : NULL;
 }
 
@@ -497,8 +497,7 @@ static int applies(const kfe_i_grid *grid, int64_t index, int64_t axis)
         return 1;
     const char *name = kfe_i_grid_value(grid, index, chosen - grid->axes);
     if (own->owner == KFE_AXIS_FIT)
-        return !kfe_i_step_setting(own->name) ||
-               kfe_i_step_in_chain(grid->ctx, name, kfe_i_step_setting(own->name));
+        return !kfe_i_step_setting(own->name) || kfe_i_step_in_chain(name, kfe_i_step_setting(own->name));
     const kfe_i_param_table *params =
         own->owner == KFE_AXIS_KERNEL ? kernel_params(name) : learner_params(name);
     return !params || kfe_i_param_find(params, own->name);

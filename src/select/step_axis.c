@@ -29,12 +29,12 @@ const kfe_i_param *kfe_i_step_param(const char *setting)
     return NULL;
 }
 
-int kfe_i_step_in_chain(kfe_context *ctx, const char *text, const char *setting)
+int kfe_i_step_in_chain(const char *text, const char *setting)
 {
     char step[64];
 
     snprintf(step, sizeof step, "%.*s", (int)strcspn(setting, "."), setting);
-    return kfe_i_chain_has(ctx, text, step);
+    return kfe_i_chain_has(text, step);
 }
 
 kfe_status kfe_i_step_set(kfe_context *ctx, kfe_spec *spec, const char *setting, const char *value)

@@ -13,7 +13,7 @@ const char *kfe_i_step_setting(const char *name);
 /* The parameter "sg.window" of the table; NULL: there is none. */
 const kfe_i_param *kfe_i_step_param(const char *setting);
 /* Whether a text of {prepare} has the step of "sg.window". */
-int kfe_i_step_in_chain(kfe_context *ctx, const char *text, const char *setting);
+int kfe_i_step_in_chain(const char *text, const char *setting);
 /* Sets it in the chains of the spec that have the step. */
 kfe_status kfe_i_step_set(kfe_context *ctx, kfe_spec *spec, const char *setting, const char *value);
 

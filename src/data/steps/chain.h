@@ -46,8 +46,8 @@ kfe_status kfe_i_chain_check(kfe_context *ctx, const char *text);
 kfe_status kfe_i_chain_set(kfe_context *ctx, const char *text, const char *setting, const char *value,
                            char *out, int *found);
 
-/* Whether one of its chains has this step; 0 also if the text cannot be parsed. */
-int kfe_i_chain_has(kfe_context *ctx, const char *text, const char *step);
+/* Whether one of its chains has this step. */
+int kfe_i_chain_has(const char *text, const char *step);
 
 /* Whether a step learns from the training rows. *which, unless NULL, is its name. */
 int kfe_i_chain_learns(const kfe_i_chain *chain, const char **which);

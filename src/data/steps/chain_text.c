@@ -337,24 +337,32 @@ cleanup:
     return status;
 }
 
-static kfe_status look_for(kfe_context *ctx, void *user, const char *view, const char *chain)
+/* Whether a chain, without the name of its view, has the step. */
+static int names_step(span chain, const char *step)
 {
-    setting *s = user;
-    kfe_i_chain parsed = {0};
-    kfe_status status = kfe_i_chain_parse(ctx, chain, &parsed);
+    size_t length = strlen(step);
 
-    (void)view;
-    for (int i = 0; i < parsed.count; i++)
-        s->found |= strcmp(parsed.steps[i].step->name, s->step) == 0;
-    kfe_i_chain_free(&parsed);
-    return status;
+    while (chain.begin <= chain.end) {
+        const char *comma = find(chain, ',');
+        span part = trim((span){chain.begin, comma ? comma : chain.end});
+        const char *colon = find(part, ':');
+        span name = trim((span){part.begin, colon ? colon : part.end});
+        if ((size_t)(name.end - name.begin) == length && strncmp(name.begin, step, length) == 0)
+            return 1;
+        chain.begin = comma ? comma + 1 : chain.end + 1;
+    }
+    return 0;
 }
 
-int kfe_i_chain_has(kfe_context *ctx, const char *text, const char *step)
+int kfe_i_chain_has(const char *text, const char *step)
 {
-    setting s = {.step = step};
-
-    return kfe_i_chain_each(ctx, text, look_for, &s) == KFE_OK && s.found;
+    for (const char *rest = text; rest;) {
+        span part = cut_at(rest, ';', &rest);
+        const char *equals = end_of_view(part);
+        if (names_step((span){equals ? equals + 1 : part.begin, part.end}, step))
+            return 1;
+    }
+    return 0;
 }
 
 static kfe_status look_for_choice(kfe_context *ctx, void *user, const char *view, const char *chain)

@@ -414,6 +414,19 @@ static void test_views_have_chains(void **state)
     assert_false(found);
 }
 
+static void test_steps_of_a_text(void **state)
+{
+    const char *text = "snv, sg : window=7,derivative=1;genes=log:offset=1,standard;empty=none";
+
+    (void)state;
+    assert_true(kfe_i_chain_has(text, "snv") && kfe_i_chain_has(text, "sg") && kfe_i_chain_has(text, "log"));
+    assert_true(kfe_i_chain_has(text, "standard"));
+    assert_false(kfe_i_chain_has(text, "genes") || kfe_i_chain_has(text, "window") ||
+                 kfe_i_chain_has(text, "s"));
+    assert_false(kfe_i_chain_has(text, "derivative") || kfe_i_chain_has("", "snv") ||
+                 kfe_i_chain_has("snvs", "snv"));
+}
+
 /* ---- refusals ---- */
 
 static void assert_refused(kfe_context *ctx, const char *text, const char *said)
@@ -520,6 +533,7 @@ int main(void)
         with_context(test_chain_is_its_steps),
         with_context(test_text_and_back),
         with_context(test_views_have_chains),
+        cmocka_unit_test(test_steps_of_a_text),
         with_context(test_refusals),
         cmocka_unit_test(test_failing_allocations),
     };
