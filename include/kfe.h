@@ -8,21 +8,22 @@
  *  - A function that can fail returns kfe_status. On failure its outputs are NULL or zero, and the context holds the
  *    reason (kfe_error_message).
  *  - kfe_x_free accepts NULL and incomplete objects.
- *  - Every call that can fail takes a context first. Calls that change an accumulator, an output or a stream, or finish it,
- *    take the context that it was made with; another one is refused with KFE_EINVAL.
- *  - A context must outlive the objects made with it. Only one thread at a time may use a context. Several threads may
- *    use several contexts, and may share data and models that none of them changes.
+ *  - Every call that can fail takes a context first. Calls that change or finish an accumulator, an output or a
+ *    stream must get the context that made it. Any other context is refused with KFE_EINVAL.
+ *  - A context must outlive the objects made with it. Only one thread at a time may use a context. Threads with a
+ *    context each may share data and models that none of them changes.
  *  - fork: the child of a fork() does not have the threads that earlier calls used, and OpenMP would wait for them
- *    forever. The library notices: in such a child every context has one thread. Objects that another thread was using
- *    at the fork are undefined in the child. A child that calls exec is not affected.
- *  - OpenMP's waiting threads spin, which slows down a busy machine. OMP_WAIT_POLICY=passive in the environment
- *    prevents it, if it is set before the program starts, as the command line does; so does kfe_let_threads_sleep.
+ *    forever. The library notices this, and in such a child every context has one thread. Objects that another thread
+ *    was using at the fork are undefined in the child. A child that calls exec is not affected.
+ *  - OpenMP's waiting threads spin, which slows down a busy machine. To prevent this, set OMP_WAIT_POLICY=passive in
+ *    the environment before the program starts (the command does), or call kfe_let_threads_sleep.
  *  - Strings are UTF-8, and the library copies them. A returned `const char *` belongs to the object and is valid as
  *    long as the object exists.
  *  - Rows are examples. Matrices are row-major doubles.
- *  - A function that only reads an object cannot fail and takes no context. It returns what its name says: a number, a
- *    string, or a pointer to numbers, strings or a struct, which belongs to the object; NULL or 0 means that there is none.
- *    If the length is not known otherwise, it comes in the last argument. Tables are read by index until NULL.
+ *  - A function that only reads an object cannot fail and takes no context. It returns what its name says: a number,
+ *    or a string, struct or array that belongs to the object; NULL or 0 means that there is none. The last argument
+ *    receives the length of an array unless another function gives it. To read a table, count the index up from 0
+ *    until the result is NULL.
  *  - Structs of the library (kfe_entry_info, ...) may get more members at their end. kfe_matrix and kfe_rows, which callers
  *    make, keep their layout.
  *  - Options are written "key=value,key=value". A comma or backslash inside a value needs a backslash before it; in
@@ -108,8 +109,8 @@ KFE_API kfe_status kfe_context_set_threads(kfe_context *ctx, int threads);
 KFE_API int kfe_context_threads(const kfe_context *ctx);
 /* From now on, threads that wait for work sleep instead of spinning, in the whole process, unless the environment says
  * how they wait (OMP_WAIT_POLICY, GOMP_SPINCOUNT or KMP_BLOCKTIME). For hosts such as R and Python, which load OpenMP
- * before anyone can set a variable. With GNU's OpenMP, the first call that uses several threads starts as many idle ones
- * as there are processors, and the library must then stay loaded until the process ends. */
+ * before anyone can set a variable. With GNU's OpenMP, the first call that uses several threads starts one idle
+ * thread per processor, and the library must then stay loaded until the process ends. */
 KFE_API void kfe_let_threads_sleep(void);
 KFE_API void kfe_context_set_seed(kfe_context *ctx, uint64_t seed);
 KFE_API uint64_t kfe_context_seed(const kfe_context *ctx);
@@ -122,15 +123,15 @@ KFE_API int64_t kfe_context_memory(const kfe_context *ctx);
  *
  * - "cpu": the CPU
  * - "cuda": an NVIDIA GPU; "cuda:1" the second one
- * - "host": the interface of devices on the CPU, for tests
+ * - "host": the CPU, addressed like a device; for tests
  * - "auto": a GPU if there is one and the problem is large enough to gain from it, else the CPU
  * - NULL: the environment variable KFE_DEVICE, else the CPU (the default)
  *
  * A device needs its plug-in, libkfe_NAME.so, beside the library or in a folder of KFE_DEVICE_PATH (absolute paths). Fails with
- * KFE_EUNSUPPORTED and the reason if it cannot be opened. The name in KFE_DEVICE is tried when a call first needs it. Models do not
- * depend on the device beyond rounding. */
+ * KFE_EUNSUPPORTED and the reason if it cannot be opened. The device that KFE_DEVICE names is opened when a call
+ * first needs it. Models do not depend on the device beyond rounding. */
 KFE_API kfe_status kfe_context_set_device(kfe_context *ctx, const char *name);
-/* The name of the device in use; "cpu" if there is no other, or no call has needed it yet. */
+/* The name of the device in use: "cpu" until a call needs another one. */
 KFE_API const char *kfe_context_device(const kfe_context *ctx);
 
 /* A device that this machine could use. */
@@ -158,20 +159,23 @@ KFE_API kfe_status kfe_context_set_cluster(kfe_context *ctx, const void *communi
  * count. Both are read from the environment: 0 and 1 without a launcher. These calls do not need MPI. */
 KFE_API int kfe_launched_process(void);
 KFE_API int kfe_launched_processes(void);
-/* The value to give the environment variable OPENBLAS_CORETYPE before the program starts, if OpenBLAS does not know this processor
- * and runs several times slower than it could. NULL: there is nothing to gain, the variable is set, or the BLAS is not OpenBLAS. */
+/* On a processor that it does not know, OpenBLAS can be several times slower than necessary. Returns the value of the
+ * environment variable OPENBLAS_CORETYPE that prevents this if set before the program starts. NULL: there is nothing
+ * to gain, the variable is set, or the BLAS is not OpenBLAS. */
 KFE_API const char *kfe_blas_advice(void);
 /* The number of this process, from 0 on, and how many there are: 0 and 1 without a cluster. */
 KFE_API int kfe_context_process(const kfe_context *ctx);
 KFE_API int kfe_context_processes(const kfe_context *ctx);
 /* Tells the other processes the status of a call here, and returns one status for all: that of the lowest-numbered process that
- * failed. kfe_error_message names this process unless all processes have the same message. Every process must call this function after
- * each call of the library, because the others lack a result if one process fails. Without a cluster it returns `status`. */
+ * failed. kfe_error_message names that process unless all processes have the same message. Every process must call
+ * this function after each call of the library, because if one process fails, the others have no result either.
+ * Without a cluster it returns `status`. */
 KFE_API kfe_status kfe_context_agree(kfe_context *ctx, kfe_status status);
 /* Lets kfe_fit save the state of its long loops to the file `path`, whole or not at all. It saves when at least `seconds` have passed
- * since the last time; with 0, as often as possible. Saving never takes more than a twentieth of the time. With `resume`, a fit goes on
- * from the state in the file if the file exists, and ends with the same model. A file from another spec, seed or data is refused with
- * KFE_EINPUT. The file stays after the fit: delete it when the model is safe. path NULL: nothing is saved (the default). */
+ * since the last time; with 0, as often as possible. Saving never takes more than a twentieth of the time. With
+ * `resume`, a fit continues from the state in the file, if the file exists, and gives the same model as without the
+ * interruption. A file saved with another spec, seed or data is refused with KFE_EINPUT. The file stays after the
+ * fit: delete it when the model is safe. path NULL: nothing is saved (the default). */
 KFE_API kfe_status kfe_context_set_checkpoint(kfe_context *ctx, const char *path, double seconds, int resume);
 /* How messages write parameters: as options in C, as flags of the command line, as Python keywords or as arguments in R. */
 typedef enum kfe_wording {
@@ -189,16 +193,16 @@ KFE_API void kfe_context_on_cancel(kfe_context *ctx, kfe_cancel_fn cancel, void 
 
 /* ---- failures --------------------------------------------------------------------------------- */
 
-/* The reason of the last failure; "" if there was none. It begins with "file:line:column: " if the failure has a
+/* The reason for the last failure; "" if there was none. It begins with "file:line:column: " if the failure has a
  * position in a file. Valid until the next failure on this context. */
 KFE_API const char *kfe_error_message(const kfe_context *ctx);
 /* The position of the last input error, counted from 1; 0: not applicable. */
 KFE_API int64_t kfe_error_line(const kfe_context *ctx);
 KFE_API int64_t kfe_error_column(const kfe_context *ctx);
 
-/* For your own code: a direction rule, a user kernel, a program. kfe_fail records the reason of a failure for
- * kfe_error_message and returns `status`. kfe_progress reports progress to the context's callback, and fails with
- * KFE_ECANCEL if the cancel callback asks to stop. */
+/* For your own code: a direction rule, a user kernel, a program. kfe_fail stores `reason` for kfe_error_message and
+ * returns `status`. kfe_progress reports progress to the context's callback, and fails with KFE_ECANCEL if the cancel
+ * callback asks to stop. */
 KFE_API kfe_status kfe_fail(kfe_context *ctx, kfe_status status, const char *reason);
 KFE_API kfe_status kfe_progress(kfe_context *ctx, const char *stage, int64_t done, int64_t total);
 
@@ -216,9 +220,9 @@ KFE_API void kfe_matrix_free(kfe_matrix *matrix);
 /* Frees a string that a function of the library returned as `char *`. */
 KFE_API void kfe_string_free(kfe_context *ctx, char *string);
 
-/* Writes a matrix in the format of the extension of `path`: .csv .tsv .npy .npz .svm .libsvm .mtx .arff, each
- * also with .gz, .xz or .zst (except .npz; a build may lack the last two). "-" is standard output, as CSV. The file
- * appears whole or not at all. */
+/* Writes a matrix in the format that the extension of `path` names: .csv .tsv .npy .npz .svm .libsvm .mtx .arff, each
+ * (except .npz) also compressed: .gz, .xz or .zst (a build may lack the last two). "-" is standard output, as CSV.
+ * The file appears whole or not at all. */
 KFE_API kfe_status kfe_matrix_write(kfe_context *ctx, const kfe_matrix *matrix, const char *path);
 
 /* ---- parameters ------------------------------------------------------------------------------- */
@@ -248,7 +252,7 @@ typedef struct kfe_data kfe_data;
 
 typedef enum kfe_task { KFE_TASK_NONE, KFE_TASK_CLASSES, KFE_TASK_REAL } kfe_task;
 
-/* The options of reading (label, delimiter, header, task, ...), row by row; NULL past the end. */
+/* The options for reading data (label, delimiter, header, task, ...), row by row; NULL past the end. */
 KFE_API const kfe_param_info *kfe_read_option(int index);
 
 /* Reads one table. `path` "-" is standard input; options NULL: the defaults. */
@@ -257,7 +261,7 @@ KFE_API kfe_status kfe_data_read(kfe_context *ctx, const char *path, const char 
  * (kfe_view_name); names must differ. The last file contains the label, unless a label file is given. */
 KFE_API kfe_status kfe_data_read_views(kfe_context *ctx, int count, const char *const *paths,
                                        const char *const *names, const char *options, kfe_data **out);
-/* The name of a view from its file, without folder and without the extensions of a compression and of a known format
+/* Writes the name that a view gets from its file: no folder, no extension of a known format or compression
  * ("data/fac.csv.gz": "fac"), cut to size - 1 bytes. */
 KFE_API void kfe_view_name(const char *path, char *out, size_t size);
 /* Joins several data sets of one view each, which must describe the same examples. The result borrows their tables,
@@ -268,8 +272,8 @@ KFE_API kfe_status kfe_data_join_views(kfe_context *ctx, int count, const kfe_da
 /* Wraps memory without copying: do not change or free it while the data is in use. */
 KFE_API kfe_status kfe_data_wrap_dense(kfe_context *ctx, int64_t rows, int64_t cols, int64_t stride,
                                        const double *values, kfe_data **out);
-/* The same for single precision. Fits with kernels of dot products or distances, transforms and predictions read the values in place
- * and give the same results as with these numbers in double precision; other calls copy the values. */
+/* The same for single precision. Transforms, predictions, and fits with kernels of dot products or distances read the
+ * values in place; other calls copy them. Results are the same as for these numbers in double precision. */
 KFE_API kfe_status kfe_data_wrap_dense_f32(kfe_context *ctx, int64_t rows, int64_t cols, int64_t stride,
                                            const float *values, kfe_data **out);
 /* The same for compressed sparse rows: columns from 0, increasing within a row; row_start has rows + 1 entries. */
@@ -300,8 +304,8 @@ KFE_API kfe_status kfe_data_set_targets(kfe_context *ctx, kfe_data *data, int64_
                                         const double *targets);
 /* Guesses whether numbers are classes or real values, as kfe_data_read does: real values if one of them is fractional
  * or if they have a floating-point type (`floating` nonzero), otherwise classes if there are at most 20 distinct values.
- * In doubt (all are whole, but floating or with more distinct values) it returns real values and logs a warning that
- * names the setting. */
+ * In doubt (all are whole, but of a floating-point type or with more distinct values) it returns real values and logs
+ * a warning that names the setting to use. */
 KFE_API kfe_task kfe_guess_task(kfe_context *ctx, int64_t count, const double *values, int floating);
 /* Copies the labels or targets of `from` to `to`, which has as many rows. */
 KFE_API kfe_status kfe_data_copy_target(kfe_context *ctx, const kfe_data *from, kfe_data *to);
@@ -310,35 +314,36 @@ KFE_API kfe_status kfe_data_copy_target(kfe_context *ctx, const kfe_data *from, 
  * of their column. Like scaling, every fit learns the values on its own training rows, and the model fills NaNs of new
  * data with the same values. Copies a view that has gaps. */
 KFE_API kfe_status kfe_data_set_missing(kfe_context *ctx, kfe_data *data, const char *fill);
-/* Encodes columns of categories of data with one dense view: each category of a column becomes a column of zeros and ones
- * in the same position, named "NAME=CATEGORY" if the columns have names. `columns` has `count` column numbers, from 0, in increasing order;
- * texts[k * rows + i] is the text of columns[k] in row i (copied; NULL: missing, see kfe_data_set_missing). The numbers in
- * these columns of the data are ignored. Categories are sorted like classes; there may be at most 1000. The model keeps
- * them: encode new data with kfe_data_encode_for_model, or read it with kfe_data_read_for_model. */
+/* Encodes columns that hold categories, in data with one dense view: such a column is replaced by one column of zeros
+ * and ones per category, named "NAME=CATEGORY" if the columns have names. `columns` has `count` column numbers, from
+ * 0, in increasing order; texts[k * rows + i] is the text of columns[k] in row i (copied; NULL: missing, see
+ * kfe_data_set_missing). The numbers that the data has in these columns are ignored. Categories are sorted like
+ * classes; there may be at most 1000. The model keeps them: encode new data with kfe_data_encode_for_model, or read
+ * it with kfe_data_read_for_model. */
 KFE_API kfe_status kfe_data_encode(kfe_context *ctx, kfe_data *data, int64_t count, const int64_t *columns,
                                    const char *const *texts);
 /* Divides the columns of data with one view into `count` views, given by names and lists of columns: names, prefixes
- * such as fac_*, numbers from 1 and ranges such as 2-4, separated by commas; a comma inside a name takes a backslash.
- * Columns are counted before kfe_data_encode. A column belongs to one view at most. The model keeps the division, so that new
- * data is again one table. */
+ * such as fac_*, numbers from 1 and ranges such as 2-4, separated by commas; a comma inside a name needs a backslash
+ * before it. Columns are counted before kfe_data_encode. A column belongs to one view at most. The model keeps the
+ * division, so that new data is again one table. */
 KFE_API kfe_status kfe_data_divide(kfe_context *ctx, kfe_data *data, int count, const char *const *names,
                                    const char *const *columns);
-/* Sets groups of rows that cross-validation keeps together: one number per row (copied; NULL: no groups). Rows of a group
- * are never in the training and in the test part of the same split. */
+/* Sets groups of rows that cross-validation keeps together: one number per row (copied; NULL: no groups). No split
+ * has rows of one group in both its training part and its test part. */
 KFE_API kfe_status kfe_data_set_groups(kfe_context *ctx, kfe_data *data, const int64_t *groups);
 /* The same with a column of the first view, given by name or by number from 1; the column is removed from the view. */
 KFE_API kfe_status kfe_data_take_groups(kfe_context *ctx, kfe_data *data, const char *column);
 /* Sets how many examples each row counts for: one number per row, not negative (copied; NULL: one each). A row of weight
  * 2 counts like two equal rows, and a row of weight 0 is left out. Fits and metrics take the weights into account; methods and
- * learners without KFE_HAS_SAMPLE_WEIGHTS refuse weights. Categories of kfe_data_encode that only rows of weight 0 have lose their
- * columns. */
+ * learners without KFE_HAS_SAMPLE_WEIGHTS refuse weights. Categories (see kfe_data_encode) that occur only in rows of
+ * weight 0 lose their columns. */
 KFE_API kfe_status kfe_data_set_weights(kfe_context *ctx, kfe_data *data, const double *weights);
 /* The same with a column of the first view, given by name or by number from 1; the column is removed from the view. */
 KFE_API kfe_status kfe_data_take_weights(kfe_context *ctx, kfe_data *data, const char *column);
 /* The weights, one per row, which belong to the data; NULL: none were set. */
 KFE_API const double *kfe_data_weights(const kfe_data *data);
-/* Appends an outer split (rows from 0, copied). Cross-validation of data with such splits uses them and ignores the
- * options of splitting. */
+/* Appends an outer split (rows from 0, copied). Cross-validation then uses these splits and ignores the options for
+ * making splits. */
 KFE_API kfe_status kfe_data_add_split(kfe_context *ctx, kfe_data *data, int64_t train_count,
                                       const int64_t *train, int64_t test_count, const int64_t *test);
 
@@ -348,7 +353,7 @@ KFE_API kfe_status kfe_data_set_column_names(kfe_context *ctx, kfe_data *data, i
 
 /* ---- data: contents --------------------------------------------------------------------------- */
 
-/* Writes data of one view with its target in the format of the extension of `path` (see kfe_matrix_write). */
+/* Writes data of one view with its target, in the format that the extension of `path` names (see kfe_matrix_write). */
 KFE_API kfe_status kfe_data_write(kfe_context *ctx, const kfe_data *data, const char *path);
 
 KFE_API int64_t kfe_data_rows(const kfe_data *data);
@@ -381,22 +386,22 @@ typedef struct kfe_entry_info {
 } kfe_entry_info;
 
 enum {
-    KFE_HAS_SUPERVISION = 1u << 0,  /* needs labels */
-    KFE_HAS_REGRESSION = 1u << 1,   /* takes real targets */
-    KFE_HAS_KERNELS = 1u << 2,      /* works with every kernel (otherwise: linear only) */
-    KFE_HAS_MULTIVIEW = 1u << 3,    /* takes several views or kernels */
-    KFE_HAS_SPARSE = 1u << 4,       /* keeps sparse data sparse */
-    KFE_HAS_SYNTHETIC = 1u << 5,    /* needs the points: no precomputed kernels, no strings */
-    KFE_HAS_INDEFINITE = 1u << 6,   /* kernels: not positive definite for all parameters */
-    KFE_HAS_NONNEGATIVE = 1u << 7,  /* kernels: for data without negative values */
-    KFE_HAS_STRINGS = 1u << 8,      /* kernels: on strings */
-    KFE_HAS_NESTING = 1u << 9,      /* methods: first features do not depend on dim, so one fit gives all */
-    KFE_HAS_TWO_CLASSES = 1u << 10, /* methods: take exactly two classes */
-    KFE_HAS_WEIGHTS = 1u << 11,     /* methods: weigh the kernels themselves */
-    KFE_HAS_PREDICTOR = 1u << 12,   /* methods: predict without a learner */
-    KFE_HAS_DERIVATIVE = 1u << 13,  /* kernels: have a derivative; methods: need kernels that have one */
+    KFE_HAS_SUPERVISION = 1u << 0,     /* needs labels */
+    KFE_HAS_REGRESSION = 1u << 1,      /* takes real targets */
+    KFE_HAS_KERNELS = 1u << 2,         /* works with every kernel (otherwise: linear only) */
+    KFE_HAS_MULTIVIEW = 1u << 3,       /* takes several views or kernels */
+    KFE_HAS_SPARSE = 1u << 4,          /* keeps sparse data sparse */
+    KFE_HAS_SYNTHETIC = 1u << 5,       /* needs the points: no precomputed kernels, no strings */
+    KFE_HAS_INDEFINITE = 1u << 6,      /* kernels: not positive definite for all parameters */
+    KFE_HAS_NONNEGATIVE = 1u << 7,     /* kernels: for data without negative values */
+    KFE_HAS_STRINGS = 1u << 8,         /* kernels: on strings */
+    KFE_HAS_NESTING = 1u << 9,         /* methods: the first features do not depend on dim */
+    KFE_HAS_TWO_CLASSES = 1u << 10,    /* methods: take exactly two classes */
+    KFE_HAS_WEIGHTS = 1u << 11,        /* methods: weigh the kernels themselves */
+    KFE_HAS_PREDICTOR = 1u << 12,      /* methods: predict without a learner */
+    KFE_HAS_DERIVATIVE = 1u << 13,     /* kernels: have a derivative; methods: need kernels that have one */
     KFE_HAS_SAMPLE_WEIGHTS = 1u << 14, /* methods, learners: take weights of examples */
-    KFE_HAS_PROBABILITIES = 1u << 15   /* methods: give probabilities of classes unless told otherwise */
+    KFE_HAS_PROBABILITIES = 1u << 15   /* methods: give class probabilities unless told otherwise */
 };
 
 /* One row of the guide "which method?". c is the number of classes. */
@@ -509,9 +514,9 @@ typedef enum kfe_misfit {
 } kfe_misfit;
 /* The reason in a few words, such as "takes two classes"; static storage. */
 KFE_API const char *kfe_misfit_text(kfe_misfit misfit);
-/* Checks whether kfe_fit would accept this spec for this data. Returns KFE_OK or the status of the failure; the message
- * says why and what to use instead, and *misfit, unless misfit is NULL, is the reason. data NULL: checks everything that
- * does not depend on data. Reads the data once. */
+/* Checks whether kfe_fit would accept this spec for this data. Returns KFE_OK or the status of the failure; the
+ * message says why and what to use instead. *misfit receives the reason; misfit may be NULL. data NULL: checks
+ * everything that does not depend on data. Reads the data once. */
 KFE_API kfe_status kfe_spec_check(kfe_context *ctx, const kfe_spec *spec, const kfe_data *data,
                                   kfe_misfit *misfit);
 
@@ -537,23 +542,25 @@ KFE_API void kfe_model_free(kfe_model *model);
  * must start from the same rows: start one, copy it with save_bytes and load_bytes, and add different rows to the copies.
  * Linear methods learn their scaling from the sums, so that every row counts and no start is needed.
  *
- * Blocks may be dense or CSR; all have the same views and columns. A class may appear in any block for the first time. Weights of
- * the rows and class-weight count as in kfe_fit; class-weight=balanced needs all classes beforehand, which only kfe_fit_stream counts.
- * If add or merge fails because of the input, the sums are as they were before. Free accepts NULL.
+ * Blocks may be dense or CSR; all have the same views and columns. Any block may bring new classes. Row weights and
+ * class-weight count as in kfe_fit, but class-weight=balanced must know the size of every class beforehand: only
+ * kfe_fit_stream accepts it, and counts them first. If add or merge fails because of the input, the sums are as they
+ * were before. Free accepts NULL.
  */
 typedef struct kfe_accumulator kfe_accumulator;
 /* Whether kfe_accumulator_new accepts this spec. */
 KFE_API int kfe_spec_accumulates(const kfe_spec *spec);
 /* The spec is copied. If it cannot be fitted from sums: KFE_EUNSUPPORTED, with a message that names what can be used. */
 KFE_API kfe_status kfe_accumulator_new(kfe_context *ctx, const kfe_spec *spec, kfe_accumulator **out);
-/* Lets the rows of `sample` decide what must be known before the first sum. They are not added. KFE_EINVAL if rows were added
- * already. If there are no more rows than `landmarks`, all of them become landmarks. Does nothing for linear methods. */
+/* Lets the rows of `sample` decide what must be known before the first sum. These rows are not added. KFE_EINVAL if
+ * rows were added already. If there are no more rows than `landmarks`, all of them become landmarks. Does nothing for
+ * linear methods. */
 KFE_API kfe_status kfe_accumulator_start(kfe_context *ctx, kfe_accumulator *sums, const kfe_data *sample);
 KFE_API kfe_status kfe_accumulator_add(kfe_context *ctx, kfe_accumulator *sums, const kfe_data *rows);
 /* Adds the sums of `other`, which does not change. KFE_EINVAL if their specs or starts differ. */
 KFE_API kfe_status kfe_accumulator_merge(kfe_context *ctx, kfe_accumulator *sums,
                                          const kfe_accumulator *other);
-/* Rows added so far, without those of weight zero. */
+/* Rows added so far, not counting rows of weight zero. */
 KFE_API int64_t kfe_accumulator_rows(const kfe_accumulator *sums);
 /* The model of all rows added so far; the accumulator can go on. The caller frees the model. */
 KFE_API kfe_status kfe_accumulator_finish(kfe_context *ctx, const kfe_accumulator *sums, kfe_model **out);
@@ -583,8 +590,9 @@ KFE_API kfe_status kfe_transform(kfe_context *ctx, const kfe_model *model, const
 /*
  * Predicts for new data; the model must have a learner or its own predictor. `predictions` is rows × 1, the index of a
  * class (kfe_model_class_name), or rows × targets for real targets. `scores`, if not NULL, are the decision values,
- * rows × kfe_model_outputs: one per class, or one per pair of classes or link of their chain, where a positive value
- * means the first of the two. The caller frees both.
+ * rows × kfe_model_outputs: one per class; with multiclass=ovo, one per pair of classes; with multiclass=chain, one
+ * per class except the last, against all later classes. For pairs and chains a positive value means the first class.
+ * The caller frees both.
  */
 KFE_API kfe_status kfe_predict(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                kfe_matrix *predictions, kfe_matrix *scores);
@@ -641,18 +649,19 @@ KFE_API kfe_status kfe_inverse_transform(kfe_context *ctx, const kfe_model *mode
                                          kfe_matrix *out);
 
 /* Reads new data for a model like kfe_data_read_views. The model determines which views contain strings, and whether
- * a table has a label column: the one with the same name as in training, otherwise the one at the place that training
- * named, otherwise the last one. `options` take precedence. */
+ * a table has a label column: the column with the name that it had in training, otherwise the column whose number was
+ * given in training, otherwise the last column. `options` take precedence. */
 KFE_API kfe_status kfe_data_read_for_model(kfe_context *ctx, const kfe_model *model, int count,
                                            const char *const *paths, const char *const *names,
                                            const char *options, kfe_data **out);
 
 /*
- * The same rows in parts, for inputs of any length in bounded memory. kfe_data_stream_next returns the rows that have arrived,
- * up to some thousands, and waits only if there are none, so that a line written into a pipe ("-" is standard input) is returned at
- * once. *out is NULL at the end; otherwise the caller frees it. Rows before a faulty line are returned before it fails. Several
- * files, label_file, missing=drop and .npz files are read whole and returned as one part. Model and context must outlive the
- * stream; close accepts NULL.
+ * Reads new data for a model in parts, so that inputs of any length need bounded memory. kfe_data_stream_next returns
+ * the rows that have arrived, up to some thousands, and waits only if there are none, so that a line written into a
+ * pipe ("-" is standard input) is returned at once. *out is NULL at the end; otherwise the caller frees it. Rows
+ * before a faulty line are returned before it fails. Several files, label_file, missing=drop and .npz files are read
+ * whole and returned as one part. The model and the context must outlive the stream; kfe_data_stream_close accepts
+ * NULL.
  */
 typedef struct kfe_data_stream kfe_data_stream;
 KFE_API kfe_status kfe_data_stream_open(kfe_context *ctx, const kfe_model *model, int count,
@@ -716,7 +725,7 @@ KFE_API int64_t kfe_model_support_size(const kfe_model *model); /* 0 for linear 
 KFE_API int kfe_model_views(const kfe_model *model);
 KFE_API const char *kfe_model_view_name(const kfe_model *model, int view); /* NULL if out of range */
 KFE_API int64_t kfe_model_cols(const kfe_model *model, int view);
-/* The number of columns of a view's data before its categories are encoded. */
+/* How many columns the data of a view has before its categories are encoded. */
 KFE_API int64_t kfe_model_source_cols(const kfe_model *model, int view);
 /* The sorted categories of a column, numbered from 0 before encoding; NULL if the column does not exist or is not encoded. */
 KFE_API const char *const *kfe_model_categories(const kfe_model *model, int view, int64_t column,
@@ -724,14 +733,15 @@ KFE_API const char *const *kfe_model_categories(const kfe_model *model, int view
 /* For a model whose views are columns of one table (kfe_data_divide): the view of each of the *count columns of that table (-1:
  * none). NULL for other models. */
 KFE_API const int32_t *kfe_model_division(const kfe_model *model, int64_t *count);
-/* The steps that prepare the rows of a view before its scaling, as the fit option `prepare` takes them, "none" without any. The caller
- * frees the string with kfe_string_free. */
+/* The steps that prepare the rows of a view before scaling, as written for the fit option `prepare`; "none" if there
+ * are none. The caller frees the string with kfe_string_free. */
 KFE_API kfe_status kfe_model_prepare(kfe_context *ctx, const kfe_model *model, int view, char **out);
-/* The columns of a view after its steps, which kernels and coefficients see, and their names (NULL: no name). */
+/* How many columns a view has after its steps (kernels and coefficients see these columns), and their names (NULL: no
+ * name). */
 KFE_API int64_t kfe_model_prepared_cols(const kfe_model *model, int view); /* 0 if out of range */
 KFE_API const char *kfe_model_prepared_name(const kfe_model *model, int view, int64_t col);
-/* The scaling of a view's columns, (x - shift) * factor: kfe_model_prepared_cols numbers each. NULL: nothing is subtracted or
- * multiplied. */
+/* The scaling of a view's columns, (x - shift) * factor: arrays of kfe_model_prepared_cols numbers. NULL: nothing is
+ * subtracted, or the factors are 1. */
 KFE_API const double *kfe_model_shift(const kfe_model *model, int view);
 KFE_API const double *kfe_model_factor(const kfe_model *model, int view);
 /* The column of the label in the training file, from 1; 0 if the label was not a column of a table. */
@@ -745,13 +755,13 @@ KFE_API kfe_status kfe_model_kernel(kfe_context *ctx, const kfe_model *model, in
 KFE_API int64_t kfe_model_classes(const kfe_model *model);
 KFE_API const char *kfe_model_class_name(const kfe_model *model, int64_t index);
 KFE_API const char *kfe_model_column_name(const kfe_model *model, int view, int64_t col); /* or NULL */
-/* The name of a feature, from 0, as a column of a table: what the field calls it ("LV1", "PC1", "LD1", "predictive1", "orthogonal1"), or
- * the method and a number ("hsic1"). A model that passes its columns on keeps their names. The caller frees the string with
- * kfe_string_free. */
+/* The name of a feature (counted from 0), for the header of a table: its usual name in the field ("LV1", "PC1",
+ * "LD1", "predictive1", "orthogonal1"), otherwise the method and a number ("hsic1"). A model that passes its columns
+ * on keeps their names. The caller frees the string with kfe_string_free. */
 KFE_API kfe_status kfe_model_feature_name(kfe_context *ctx, const kfe_model *model, int64_t feature,
                                           char **out);
-/* Names the columns of a view (copied, kfe_model_cols of them), for a model that was fitted on columns without names. KFE_EINVAL if they
- * have names, since new data is matched by them, or if there is no such view. */
+/* Names the columns of a view (copied, kfe_model_cols of them), for a model that was fitted on columns without names.
+ * KFE_EINVAL if the columns already have names, because new data is matched by name, or if the view does not exist. */
 KFE_API kfe_status kfe_model_set_column_names(kfe_context *ctx, kfe_model *model, int view,
                                               const char *const *names);
 /* The matrix A in features(x) = Aᵀκ(S, x) − offset or, if the support size is 0, W in Wᵀx − offset: *rows × kfe_model_dim.
@@ -759,8 +769,8 @@ KFE_API kfe_status kfe_model_set_column_names(kfe_context *ctx, kfe_model *model
  * NULL and *rows = 0 for localized models, and if the columns themselves are the features. */
 KFE_API const double *kfe_model_coefficients(const kfe_model *model, int64_t *rows);
 KFE_API const double *kfe_model_offset(const kfe_model *model); /* kfe_model_dim numbers; NULL: zeros */
-/* The training row (from 0) of each support example; NULL if they are not training examples. Rows of weight zero count, and so do those of a
- * file that {missing=drop} left out when the data was read. */
+/* The training row (from 0) of each support example; NULL if they are not training examples. Rows are counted as in
+ * the file or data, including rows of weight zero and rows that missing=drop left out. */
 KFE_API const int64_t *kfe_model_support_index(const kfe_model *model);
 /* One part of a localized model (lmkl, sldr): a kernel on a view, or on projections of it. */
 typedef struct kfe_part_info {
@@ -794,7 +804,7 @@ typedef enum kfe_column_kind {
     KFE_COLUMN_COUNT,
     KFE_COLUMN_FLAG, /* 0 or 1 */
     KFE_COLUMN_TEXT,
-    KFE_COLUMN_GROUP /* no values: columns whose names begin with this one and '/' belong to it, if there are any */
+    KFE_COLUMN_GROUP /* has no values; columns named NAME/... belong to it, if there are any */
 } kfe_column_kind;
 
 /* Tables and columns belong to the result. Later versions may append members. */
@@ -803,8 +813,8 @@ typedef struct kfe_table {
     const char *about; /* one line */
     int64_t rows, cols;
     int parent;                /* the table that the rows belong to; -1: none */
-    const int64_t *parent_row; /* the row there, of each row */
-    int is_list;               /* JSON writes a row as its values, without the names of columns */
+    const int64_t *parent_row; /* for each row, the row of the parent that it belongs to */
+    int is_list;               /* JSON writes each row as an array of values, without column names */
 } kfe_table;
 
 typedef struct kfe_column {
@@ -814,7 +824,7 @@ typedef struct kfe_column {
     kfe_column_kind kind;
     const double *numbers;    /* one per row, NaN where not available; or NULL: the column has no numbers */
     const char *const *texts; /* one per row, NULL where not available; or NULL: the column has no text */
-    /* 0: the row has no such column, as a setting may lack a parameter; NULL: every row has it */
+    /* one per row; 0: the row lacks this column, as a setting may lack a parameter. NULL: every row has it */
     const unsigned char *given;
 } kfe_column;
 
@@ -845,16 +855,16 @@ KFE_API kfe_status kfe_result_parse(kfe_context *ctx, const char *json, kfe_resu
 
 /* Explains why a model decides as it does, in the user's own columns, as far as it applies: coefficients in raw units,
  * loadings and explained variance of linear models, permutation importance of columns and views, columns of a learned
- * distance, derivatives, support examples that weigh most. docs/explain.md names every table. The first column of a table
- * has the labels of its rows, or numbers from 1; the others hold numbers, and `about` says what they are: feature, output,
- * target, column or value. `data` (NULL: none), with labels for permutation importance, are examples to explain the model
- * on. Options: kfe_explain_option. The caller frees the result. */
+ * distance, derivatives, and the support examples with the largest weights. docs/explain.md names every table. The
+ * first column of a table has the labels of its rows, or numbers from 1; the others hold numbers, and `about` says
+ * what they are: feature, output, target, column or value. `data` (NULL: none), with labels for permutation
+ * importance, are examples to explain the model on. Options: kfe_explain_option. The caller frees the result. */
 KFE_API kfe_status kfe_explain(kfe_context *ctx, const kfe_model *model, const kfe_data *data,
                                const char *options, kfe_result **out);
-/* The same with training data (NULL: none), on which the model's spec is fitted once more without each of its views. The table "views"
- * then has a column "drop", which says how much worse `data` is predicted; `data` should be other examples. KFE_EUNSUPPORTED with the
- * reason if the model has only one view, if its method is a user's direction rule, or if kfe 0.1 wrote its file, which does not say
- * how the model was fitted. */
+/* The same, but also fits the model's spec on `train` (NULL: does not) once per view, without that view. The table
+ * "views" then has a column "drop", which says how much worse `data` is predicted; `data` should not be the training
+ * examples. KFE_EUNSUPPORTED with the reason if the model has only one view, if its method is a user's direction
+ * rule, or if kfe 0.1 wrote its file, which does not say how the model was fitted. */
 KFE_API kfe_status kfe_explain_refit(kfe_context *ctx, const kfe_model *model, const kfe_data *train,
                                      const kfe_data *data, const char *options, kfe_result **out);
 KFE_API const kfe_param_info *kfe_explain_option(int index); /* NULL past the end */
@@ -869,10 +879,11 @@ typedef enum kfe_diagnostic {
     KFE_DIAGNOSTIC_OUTLIER,  /* 1: T² or Q is above its limit */
     KFE_DIAGNOSTICS
 } kfe_diagnostic;
-/* Compares rows with the training data of a model: out is rows × KFE_DIAGNOSTICS, and the caller frees it with kfe_matrix_free. A share
- * `level`, such as 0.95, of rows like the training data stays below each of limits[KFE_DIAGNOSTICS] (NULL: not wanted). NaN: not
- * defined, such as Q of a model that is not linear in its columns. docs/diagnostics.md has the formulas. KFE_EUNSUPPORTED with the reason if
- * the model does not know its training data well enough. */
+/* Compares rows with the training data of a model: out is rows × KFE_DIAGNOSTICS, and the caller frees it with
+ * kfe_matrix_free. limits[KFE_DIAGNOSTICS], unless NULL, receives the values that a share `level`, such as 0.95, of
+ * rows like the training data does not exceed. NaN: not defined, such as Q for a model that is not linear in its
+ * columns. docs/diagnostics.md has the formulas. KFE_EUNSUPPORTED with the reason if the model does not know its
+ * training data well enough. */
 KFE_API kfe_status kfe_diagnose(kfe_context *ctx, const kfe_model *model, const kfe_data *data, double level,
                                 kfe_matrix *out, double *limits);
 
@@ -881,7 +892,7 @@ KFE_API kfe_status kfe_diagnose(kfe_context *ctx, const kfe_model *model, const 
 /* The metrics of predictions; NULL past the end. `flags`: KFE_HAS_REGRESSION for real targets;
  * `formula`: "larger is better" or "smaller is better". */
 KFE_API const kfe_entry_info *kfe_metric(int index);
-/* Predictions beside the truth, for metrics to judge. Members that do not apply are zero. */
+/* The predictions and the truth that a metric compares. Members that do not apply are zero. */
 typedef struct kfe_judged {
     size_t size; /* sizeof(kfe_judged), because the struct may get more members */
     int64_t rows;
@@ -903,8 +914,9 @@ KFE_API kfe_status kfe_metric_compute(kfe_context *ctx, const char *metric, cons
                                       double *out);
 /* Tests whether a and b, measured on the same `count` splits, differ: Student's t of a[i] − b[i] with count − 1 degrees
  * of freedom, and p = P(|T| ≥ |t|). test_share 0 is the plain paired test; test rows / training rows is Nadeau &
- * Bengio's correction for splits whose training rows overlap. Both are NaN with fewer than two pairs. If all differences are equal but
- * not zero, t is infinite and p is NaN: without a spread there is nothing to compare the difference with. */
+ * Bengio's correction for splits whose training rows overlap. Both are NaN with fewer than two pairs. If all
+ * differences are equal but not zero, t is infinite and p is NaN, because differences without spread cannot be
+ * tested. */
 KFE_API kfe_status kfe_paired_test(kfe_context *ctx, int64_t count, const double *a, const double *b,
                                    double test_share, double *t, double *p);
 
@@ -929,17 +941,17 @@ KFE_API kfe_status kfe_predictions_write(kfe_context *ctx, const kfe_model *mode
                                          const kfe_matrix *predictions, const kfe_matrix *scores,
                                          const char *path);
 
-/* Writes features as kfe_output_features does, at once. */
+/* Writes all features in one call; kfe_output_features writes them in parts. */
 KFE_API kfe_status kfe_features_write(kfe_context *ctx, const kfe_model *model, const kfe_matrix *features,
                                       const kfe_data *data, const char *path);
 
 /* Writes features or predictions in parts: open, one call for the rows of each part, commit, free (in all cases; NULL is
- * accepted). Rows for a pipe or standard output are handed over at once; a file appears at the commit. Formats that hold
- * the number of rows (.npy, .npz) take one part only: kfe_output_takes_parts is 0. */
+ * accepted). A pipe or standard output receives rows immediately; a file appears at the commit. Formats that hold the
+ * number of rows (.npy, .npz) take one part only: kfe_output_takes_parts is 0. */
 typedef struct kfe_output kfe_output;
 KFE_API kfe_status kfe_output_open(kfe_context *ctx, const char *path, kfe_output **out);
 KFE_API int kfe_output_takes_parts(const kfe_output *output);
-/* Features that the model gave for `data`, in columns that are named by kfe_model_feature_name. LIBSVM files also get the labels. */
+/* The features of `data`; kfe_model_feature_name names the columns. LIBSVM files also get the labels. */
 KFE_API kfe_status kfe_output_features(kfe_context *ctx, kfe_output *output, const kfe_model *model,
                                        const kfe_matrix *features, const kfe_data *data);
 KFE_API kfe_status kfe_output_predictions(kfe_context *ctx, kfe_output *output, const kfe_model *model,
@@ -991,8 +1003,8 @@ KFE_API int64_t kfe_splits_count(const kfe_splits *splits);
 KFE_API const int64_t *kfe_splits_train(const kfe_splits *splits, int64_t index, int64_t *count);
 KFE_API const int64_t *kfe_splits_test(const kfe_splits *splits, int64_t index, int64_t *count);
 KFE_API void kfe_splits_free(kfe_splits *splits);
-/* Cross-validates several specs on the same splits and tests which of them differ. A grid applies to the specs that have
- * its parameter; at least one must. */
+/* Cross-validates several specs on the same splits and tests which of them differ. A grid applies to the specs that
+ * have its parameter; at least one spec must have it. */
 KFE_API kfe_status kfe_compare(kfe_context *ctx, int count, const kfe_spec *const *specs,
                                const char *const *grids, const kfe_data *data, const char *options,
                                kfe_result **out);
@@ -1024,15 +1036,15 @@ KFE_API kfe_status kfe_report_set_model(kfe_context *ctx, kfe_report *report, co
 /* Examples to show; both are borrowed, and either may be NULL. Predictions are judged on `test`, otherwise on `train`. */
 KFE_API kfe_status kfe_report_set_data(kfe_context *ctx, kfe_report *report, const kfe_data *train,
                                        const kfe_data *test);
-/* The result of kfe_cross_validate or kfe_compare, or a parsed result that describes its picture, such as that of
- * `kfe reproduce`. The report borrows it. */
+/* The result of kfe_cross_validate or kfe_compare, or a parsed result that describes its own picture, as `kfe
+ * reproduce --json` writes it. The report borrows it. */
 KFE_API kfe_status kfe_report_set_results(kfe_context *ctx, kfe_report *report, const kfe_result *results);
 /* One figure as "svg", as "html" (a page of its own), as "csv" (its numbers) or as "json" (its description). The caller
  * frees it with kfe_string_free. KFE_EINVAL if the report lacks what the figure needs; the message says what is missing. */
 KFE_API kfe_status kfe_report_figure(kfe_context *ctx, kfe_report *report, const char *figure,
                                      const char *format, char **out);
-/* Adds a line to what the report says about itself, such as "command", "kfe fit ...", or a warning, which is shown once, at the top.
- * The strings are copied. */
+/* The first adds a line about the report's origin, such as "command", "kfe fit ..."; the second adds a warning to the
+ * top, once. Both copy the strings. */
 KFE_API kfe_status kfe_report_add_fact(kfe_context *ctx, kfe_report *report, const char *name,
                                        const char *value);
 KFE_API kfe_status kfe_report_add_warning(kfe_context *ctx, kfe_report *report, const char *text);
@@ -1045,8 +1057,8 @@ KFE_API void kfe_report_free(kfe_report *report);
 /* ---- files and messages of your own ----------------------------------------------------------- */
 
 /* Every file that the library writes appears whole or not at all: until it is complete it has a temporary name in the same
- * folder, NAME.xxxxxxxx.part. The next program that writes the same file removes leftovers of a killed one. Symbolic links
- * are followed, and a file that may not be written is refused, not replaced.
+ * folder, NAME.xxxxxxxx.part. If a program is killed, the next one that writes the same file removes what is left.
+ * Symbolic links are followed, and a write-protected file is refused, not replaced.
  *
  * Checks whether `path` could be written now, so that a program can fail before a long computation. */
 KFE_API kfe_status kfe_output_check(kfe_context *ctx, const char *path);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * Use kfe from C++17: objects that free themselves, exceptions instead of status codes, vectors instead of pointers. Header only;
- * link the C library as before. What is not wrapped here is called through kfe.h with the pointers that get() returns.
+ * Use kfe from C++17: objects that free themselves, exceptions instead of status codes, vectors instead of pointers.
+ * Header only: link the C library. For everything else, call kfe.h with the pointers that get() returns.
  *
  *     kfe::Context context;
  *     auto train = kfe::Data::read(context, "train.csv");
  *     auto model = kfe::Spec(context, "koc", "", "rbf:gamma=0.2").learner("svm").fit(train);
  *     kfe::Matrix features = model.transform(kfe::Data::read(context, "new.csv", "label=none"));
  *
- * A Context belongs to one thread at a time and must outlive what was made with it. Threads may share a Model, each with a Context
- * of its own.
+ * Only one thread at a time may use a Context, which must outlive the objects made with it. Threads with a Context
+ * each may share a Model.
  */
 #ifndef KFE_HPP
 #define KFE_HPP
@@ -26,7 +26,7 @@
 
 namespace kfe {
 
-/* What a call of the library says when it fails. */
+/* Thrown when a call of the library fails. */
 class Error : public std::runtime_error {
 public:
     Error(kfe_status status, const std::string &message) : std::runtime_error(message), status_(status) {}
@@ -47,7 +47,7 @@ public:
         pointer_.reset(made, kfe_context_free);
     }
 
-    /* The C object, for calls of kfe.h. */
+    /* The C object, for functions of kfe.h. */
     kfe_context *get() const noexcept { return pointer_.get(); }
     /* Throws the context's message unless the status is KFE_OK. */
     void check(kfe_status status) const
@@ -81,7 +81,7 @@ private:
     std::shared_ptr<kfe_context> pointer_; /* objects keep the context that frees them */
 };
 
-/* Numbers in rows. */
+/* A matrix of numbers, row-major. */
 struct Matrix {
     std::int64_t rows = 0, cols = 0;
     std::vector<double> values;
@@ -99,7 +99,7 @@ inline const char *or_null(const std::string &text)
     return text.empty() ? nullptr : text.c_str();
 }
 
-/* Copies a matrix of the library and frees it. */
+/* Copies a kfe_matrix and frees the original. */
 inline Matrix take(kfe_matrix &from)
 {
     Matrix out{from.rows, from.cols, {}};
@@ -111,7 +111,7 @@ inline Matrix take(kfe_matrix &from)
     return out;
 }
 
-/* Copies a string of the library and frees it. */
+/* Copies a string that the library returned, and frees the original. */
 inline std::string take(const Context &context, char *from, std::size_t size)
 {
     std::string out(from, size);
@@ -136,7 +136,7 @@ public:
         context.check(kfe_data_generate(context.get(), name.c_str(), detail::or_null(options), &made));
         return Data(context, made);
     }
-    /* Uses rows × cols numbers where they are: they must outlive the data. */
+    /* Borrows rows × cols numbers, which must outlive the Data. */
     static Data wrap(const Context &context, std::int64_t rows, std::int64_t cols, const double *values)
     {
         kfe_data *made = nullptr;
@@ -182,7 +182,7 @@ private:
     std::unique_ptr<kfe_data, Free> pointer_;
 };
 
-/* Classes as names, or values. */
+/* Predicted class names or values. */
 struct Predictions {
     std::vector<std::string> labels; /* empty for real targets */
     Matrix values;                   /* class numbers, or values */
@@ -260,7 +260,7 @@ private:
 /* A method with its kernels, settings and learner. */
 class Spec {
 public:
-    /* Empty texts stand for the defaults. */
+    /* Empty strings mean the defaults. */
     Spec(const Context &context, const std::string &method, const std::string &params = "",
          const std::string &kernel = "")
         : context_(context)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Read tables of other libraries in memory, through the Arrow C data interface: polars, pandas, pyarrow, DuckDB and others export it.
+ * Take tables from polars, pandas, pyarrow, DuckDB and other libraries in memory, through the Arrow C data interface.
  *
- * The structs are those of its specification (https://arrow.apache.org/docs/format/CDataInterface.html), with the guards that it asks
- * for, so that several libraries may declare them in one program. Everything else of kfe is in kfe.h.
+ * The structs and their guards are those of the specification
+ * (https://arrow.apache.org/docs/format/CDataInterface.html), so that several libraries may declare them in one
+ * program. Everything else of kfe is in kfe.h.
  */
 #ifndef KFE_ARROW_H
 #define KFE_ARROW_H
@@ -61,9 +62,9 @@ struct ArrowArrayStream {
 
 /* ---- tables of Arrow, in kfe_arrow.h ---------------------------------------------------------- */
 
-/* A table as data, read with the options of kfe_data_read: label, id, drop, select, groups, weight, encode, missing, task, content. Columns
- * are numbers, booleans, text or dictionaries; nulls are missing values. Everything is copied once, and the stream is
- * released in every case. */
+/* Makes data of a table, with these options of kfe_data_read: label, id, drop, select, groups, weight, encode,
+ * missing, task, content. Columns hold numbers, booleans, text or dictionaries; nulls are missing values. Everything
+ * is copied once. The stream is released even if the call fails. */
 KFE_API kfe_status kfe_data_from_arrow_stream(kfe_context *ctx, struct ArrowArrayStream *stream,
                                               const char *options, kfe_data **out);
 
