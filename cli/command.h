@@ -97,15 +97,16 @@ const cli_command *cli_command_find(const char *name);
 #define CLI_GRID                                                                                             \
     CLI_TEXT(                                                                                                \
         "grid", 0, "NAME=VALUES",                                                                            \
-        "values to try for a parameter of the kernel, the method or the learner, or kernel=a,b or "          \
-        "learner=a,b to choose among these: a,b,c, or the "                                                  \
-        "whole numbers from lo to hi as lo:hi, or N values as lo:hi:logN or lo:hi:linN; may be repeated")
+        "values to try for a parameter of the kernel, the method or the learner: a,b,c, or lo:hi (whole "    \
+        "numbers), or lo:hi:logN or lo:hi:linN (N values). kernel=a,b or learner=a,b tries each of these. "  \
+        "May be repeated")
 #define CLI_VIEW                                                                                             \
     CLI_TEXT(                                                                                                \
         "view", 0, "NAME=FILE",                                                                              \
-        "one more view of the same examples, with a name; may be repeated. A view without a name is named "  \
+        "one more view of the same examples, and its name; may be repeated. A view without a name is named " \
         "after its file, without folder and extension. Only the last file may have a label column. "         \
-        "NAME=COLUMNS (such as fac=1-216 or fac=fac_*; see drop) makes a view from columns of the one file")
+        "With a single file, NAME=COLUMNS (such as fac=1-216 or fac=fac_*, written as for --drop) makes a "  \
+        "view from some of its columns")
 /* Beside --train, which cli_read_flag_data reads. */
 #define CLI_TRAIN_LABELS                                                                                     \
     CLI_TEXT("train-labels", 0, "FILE",                                                                      \

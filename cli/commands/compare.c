@@ -207,8 +207,8 @@ const cli_command cli_command_compare = {
     .operands = "TRAIN... [-m METHOD]... [-k KERNEL]... [--learner LEARNER] [--grid NAME=VALUES]... [FLAGS]",
     .description =
         "Cross-validates several methods on the same parts of TRAIN and prints one table, with the best "
-        "between ** and tests of which differences are more than chance. A --grid is searched for "
-        "the methods that have its parameter. A method that cannot be fitted gets a row with the reason.",
+        "values between **, and tests which differences are more than chance. A --grid is searched for the "
+        "methods that have its parameter. A method that cannot be fitted gets a row with the reason.",
     .examples = "  kfe compare train.csv -k rbf:gamma=0.2 --learner knn\n"
                 "  kfe compare train.csv -m koc -m kpca:dim=5 -k rbf --grid gamma=0.01:10:log7 --learner "
                 "linear-svm\n",

@@ -76,8 +76,8 @@ static const cli_flag flags[] = {
              "write all numbers to this file instead of printing the first ones: CSV with the columns table, "
              "row, column and value, or JSON if the name ends in .json"),
     CLI_TEXT("train", 0, "FILE",
-             "training examples, on which the model is fitted again without each of its views; repeated for "
-             "several views, as FILE or VIEW=FILE"),
+             "training examples, on which the model is fitted again without each view in turn; repeated "
+             "for several views, as FILE or VIEW=FILE"),
     CLI_TRAIN_LABELS,
     CLI_VIEW,
     CLI_JSON,

@@ -56,10 +56,10 @@ const cli_command cli_command_export = {
         "Writes a model as an ONNX file of standard operations (opset 13), which ONNX Runtime and many "
         "other programs run without kfe. The file does what transform and predict do, scaling and filling "
         "of missing values included. Its input is X, with the columns that the model was fitted on; a "
-        "model of several views has one input per view. Its outputs are features and, if the model has a "
-        "learner for classes, label (their names), scores (decision values) and, after a fit with "
-        "calibration, probabilities; if the learner is for numbers, prediction. Models of strings, of "
-        "given kernel matrices and of user functions are refused.",
+        "model of several views has one input per view. Its outputs are features and, if the model "
+        "predicts classes, label (the class names), scores (decision values) and, after a fit with "
+        "calibration, probabilities; for real targets, prediction. Models that work on strings, "
+        "precomputed kernel matrices or user functions are refused.",
     .examples = "  kfe export model.kfe -o model.onnx\n"
                 "  kfe export model.kfe -o model.onnx --precision double\n",
     .flags = flags,

@@ -338,21 +338,18 @@ static const cli_flag flags[] = {
     CLI_VIEW_KERNEL,
     CLI_REPORT,
     CLI_SWITCH("stream",
-               "read TRAIN in parts and keep sums only, for files larger than memory, which are read one "
-               "after the other; for linear methods, kernel methods with --landmarks, and sma, smc and "
-               "skfa, which keep the rows"),
+               "for files larger than memory: read TRAIN in parts, one file after the other, and keep only "
+               "sums; for linear methods, and kernel methods with --landmarks. sma, smc and skfa can be "
+               "fitted this way too, but keep the rows"),
     CLI_TEXT("checkpoint", 0, "FILE",
-             "save the state of long loops, and the sums of --stream, to FILE now and then, so that --resume "
-             "can go on "
-             "from it; FILE is "
-             "deleted "
-             "when the model is written"),
+             "save the state of long loops, and the sums of --stream, to FILE now and then, so that "
+             "--resume can continue from there; FILE is deleted when the model is written"),
     CLI_INT("checkpoint-every", "60", 0, 1000000,
             "seconds between two checkpoints; 0: as often as possible. Saving never takes more than a "
             "twentieth of the time"),
     CLI_SWITCH("resume",
-               "go on from the state in the file of --checkpoint, if there is one; everything else must be "
-               "given as before"),
+               "continue from the state in the --checkpoint file, if it exists; give everything else as "
+               "before"),
     CLI_JSON,
     CLI_FLAGS_END};
 

@@ -157,18 +157,20 @@ static const cli_flag flags[] = {
                                 "with --calibration"),
     CLI_TEXT(
         "intervals", 0, "L",
-        "also write an interval that holds the true value with probability L, such as 0.9, or 1 for each "
-        "class in a set that holds the true class so often; for models fitted with --conformal"),
+        "also write an interval that contains the true value with probability L, such as 0.9; for classes, "
+        "1 for each class in a set that contains the true one with probability L, else 0; for models "
+        "fitted with --conformal"),
     CLI_SWITCH("all-dims",
-               "predict with the first 1, 2, ... features and write one column for each number of features; "
-               "for models of --learner ls whose features do not change with their number, such as pls"),
+               "predict with the first 1, 2, ... features and write one column for each number of "
+               "features; for models with --learner ls and a method whose first features do not depend on "
+               "dim, such as pls"),
     CLI_SWITCH(
         "flag-outliers",
         "also write how far each row is from the training data, and 1 in the column outlier if its T² or "
         "its Q residual is above the limit; see 'kfe explain --parts diagnostics'"),
     CLI_TEXT(
         "level", 0, "L",
-        "level of those limits: the share of rows like the training data that stays below each of both. 0.99 "
+        "with --flag-outliers: the share of rows like the training data that stays below each limit; 0.99 "
         "unless given"),
     CLI_VIEW,
     CLI_FLAGS_END};

@@ -45,10 +45,11 @@ const cli_command cli_command_transform = {
     .operands = "MODEL DATA... [-o FEATURES]",
     .description =
         "Computes the features of every example in DATA and writes one row for each. DATA must have the "
-        "columns that the model was fitted on; a label column is optional. Columns are named as the field calls "
-        "features: LV1 (pls), PC1 (pca), LD1 (kfd), predictive1 and orthogonal1 (opls), or by the method. LIBSVM files (.svm) begin each "
-        "row with the label if DATA has one; other formats hold the features only. MODEL '-' is standard "
-        "input. A model of several views takes as many files. " CLI_IN_PARTS,
+        "columns that the model was fitted on; a label column is optional. Columns have the names that are "
+        "usual in the field: LV1 (pls), PC1 (pca), LD1 (kfd), predictive1 and orthogonal1 (opls), "
+        "otherwise the name of the method and a number. LIBSVM files (.svm) begin each row with the label "
+        "if DATA has one; other formats hold the features only. MODEL '-' is standard input. A model of "
+        "several views takes as many files. " CLI_IN_PARTS,
     .examples = "  kfe transform model.kfe test.csv -o features.npy\n"
                 "  zcat test.csv.gz | kfe transform model.kfe - | head\n",
     .flags = flags,

@@ -49,11 +49,11 @@ const cli_command cli_command_tune = {
     .operands = "DATA... [-o MODEL] [--time 60s] [--trials N] [--json]",
     .description =
         "Tries methods, kernels, widths, ridges and classifiers or regressors on DATA, and baselines "
-        "without a method. Settings are compared on inner folds: after the first fold the best quarter of "
-        "the settings goes on, and after the third fold a quarter of those that were left. Prints the "
-        "candidates ranked by their best setting, with the p-value of the difference from the first, and at the end "
-        "the error of the whole procedure, measured on examples that took no part in choosing. Says when "
-        "the best value lies at the edge of its grid; such grids are widened while there is time.",
+        "without a method. Settings are compared on inner folds: the best quarter of the settings "
+        "continues after the first fold, and the best quarter of these after the third. Prints the "
+        "candidates ranked by their best setting, with the p-value of the difference from the first, and "
+        "at the end the error of the whole procedure, measured on examples that took no part in choosing. "
+        "Says when the best value lies at the edge of its grid; such grids are widened while there is time.",
     .examples = "  kfe tune train.csv -o best.kfe\n"
                 "  kfe tune train.csv --time 10m --metrics auc --json\n"
                 "  kfe tune train.csv --time none --trials 100 --seed 1\n",

@@ -26,20 +26,18 @@ static const kfe_i_param rows[] = {
     KFE_TEXT(
         kfe_i_explain_settings, parts, "parts", "",
         "what to explain, as NAME;NAME;…: linear (coefficients, loadings, variance), permutation (how much "
-        "worse predictions get without a column), views (the same for views), distance (how much each column "
-        "counts in a learned distance), gradient (derivatives by column), support (support "
-        "examples that weigh most), diagnostics (how far each example is from the training data: T², Q, "
-        "leverage, DModX, with limits), jackknife (intervals of coefficients, by fits without some rows of "
-        "the training data), chosen (the columns that a step such as cars has chosen); by default all that applies to the model and the data, but diagnostics only "
-        "with {examples}, and never jackknife"),
-    KFE_REAL(
-        kfe_i_explain_settings, level, "level", "0.95", 0.5, 0.999999,
-        "level of the limits of diagnostics, the share of examples like the training data that stays below each "
-        "limit, and of the intervals of jackknife"),
-    KFE_INT(
-        kfe_i_explain_settings, folds, "folds", "10", 2, KFE_INT_MAX,
-        "number of fits of jackknife, each without one part of the training data; the number of rows leaves out one "
-        "at a time"),
+        "worse predictions get without a column), views (the same for views), distance (how much each "
+        "column counts in a learned distance), gradient (derivatives by column), support (support examples "
+        "that weigh most), diagnostics (how far each example is from the training data: T², Q, leverage, "
+        "DModX, with limits), jackknife (intervals of coefficients, by fits without some rows of the "
+        "training data), chosen (the columns that a step such as cars has chosen); by default all that "
+        "applies to the model and the data, but diagnostics only with `examples`, and never jackknife"),
+    KFE_REAL(kfe_i_explain_settings, level, "level", "0.95", 0.5, 0.999999,
+             "for diagnostics, the share of examples like the training data that stays below each limit; for "
+             "jackknife, the level of the intervals"),
+    KFE_INT(kfe_i_explain_settings, folds, "folds", "10", 2, KFE_INT_MAX,
+            "number of jackknife fits, each without one part of the training data; as many as rows: each "
+            "without one row"),
     KFE_FLAG(kfe_i_explain_settings, examples, "examples", "no",
              "also tables with a row for each example: its features, gradient and distance to the support"),
     KFE_TEXT(kfe_i_explain_settings, metric, "metric", "",

@@ -40,7 +40,7 @@ static const kfe_i_param rows[] = {
     KFE_REAL(kfe_i_svm_settings, stop, "stop", "1e-3", KFE_REAL_POSITIVE, KFE_REAL_MAX,
              "accepted violation of the optimality conditions"),
     KFE_CHOICE_NOW(kfe_i_svm_settings, solver, "svm-solver", "smo", "smo", "libsvm",
-                   "kfe's own solver; LIBSVM was another one"),
+                   "kfe's own solver (earlier versions also had libsvm)"),
 };
 
 /* The job of the solvers, and the certificate of their answer. */

@@ -137,8 +137,8 @@ const char *kfe_i_method_kernel(const kfe_i_method *method);
                  1,                                                                                          \
                  KFE_INT_MAX,                                                                                \
                  "auto",                                                                                     \
-                 .help = "number of features; auto: by cross-validation, up to 20 (from sums over rows, "    \
-                         "and where features explain nothing of the target: " otherwise ")"},                \
+                 .help = "number of features; auto: by cross-validation, up to 20. From sums over rows, "    \
+                         "or if no feature explains the target: " otherwise},                                \
         .offset = offsetof(type, field), .named = "auto=0", .chosen = 1                                      \
     }
 

@@ -24,8 +24,8 @@ static const kfe_i_param fit_rows[] = {
         "products, else none; yes (True, TRUE): standard, no: none"),
     KFE_CHOICE(
         kfe_i_fit_settings, gram, "gram", "auto", KFE_GRAM_STORAGE_WORDS,
-        "how the kernel matrix is kept: in double or single precision, not at all (tiled: computed again at "
-        "every pass), or as memory allows (auto)"),
+        "how the kernel matrix is kept: in double (f64) or single precision (f32), not at all but computed "
+        "again at every pass (tiled), or as memory allows (auto)"),
     KFE_INT_OR(
         kfe_i_fit_settings, landmarks, "landmarks", "none", 1, KFE_INT_MAX, "none", "none=0",
         "approximate the kernel matrix from this many examples, the landmarks, which become the model's "
@@ -36,36 +36,35 @@ static const kfe_i_param fit_rows[] = {
         "candidates (sma), or as the examples nearest to the centres of clusters (kmeans)"),
     KFE_TEXT(
         kfe_i_fit_settings, distance, "distance", "auto",
-        "a learned distance that the kernel uses: a model of rfm or a linear model (.kfe), whose scaling is "
-        "used too, or a table: a symmetric matrix, or one row or column of weights. For methods that "
-        "learn a distance (rfm): its form, a full matrix, a weight per column (diagonal), or whichever "
-        "predicts held-out examples better (auto)",
+        "a learned distance that the kernel uses: an rfm model or a linear model (.kfe), whose scaling is "
+        "used too, or a table that holds a symmetric matrix, or one row or column of weights. For methods "
+        "that learn a distance (rfm), its form: a full matrix (full), a weight per column (diagonal), or "
+        "whichever predicts held-out examples better (auto)",
         KFE_ALIAS("metric")),
     KFE_CHOICE(
         kfe_i_fit_settings, calibration, "calibration", "auto", KFE_CALIBRATION_WORDS "|auto",
         "learn probabilities of classes from the decision values of left-out examples, in five further "
-        "fits: by sigmoids (platt) or by rising curves (isotonic); auto: by one sigmoid for all classes, for "
-        "methods that give probabilities, as plsda, and no learner, none for all others"),
+        "fits: by sigmoids (platt) or by rising curves (isotonic); auto: by one sigmoid for all classes if "
+        "the method gives probabilities, as plsda does, and there is no learner; otherwise none"),
     KFE_CHOICE(
         kfe_i_fit_settings, conformal, "conformal", "none", KFE_CONFORMAL_WORDS,
-        "keep what predictions with intervals, or with sets of classes, need: predictions for left-out "
-        "examples and the models that made them, without a quarter of the examples (split: one further "
-        "fit), without each tenth (cross: ten fits), or without each example (jackknife)"),
+        "let the model predict intervals, or sets of classes, by further fits that leave examples out: a "
+        "quarter of the examples (split: one fit), each tenth in turn (cross: ten fits), or each example "
+        "in turn (jackknife)"),
     KFE_CHOICE_OR(
         kfe_i_fit_settings, target_scale, "target-scale", "none", "none|standard", KFE_SCALE_NAMED,
         "how the method sees several real targets: as they are, or each divided by its standard deviation; "
         "predictions are in the units of the data either way"),
     KFE_TEXT(kfe_i_fit_settings, class_weight, "class-weight", KFE_CLASS_WEIGHTS_NONE,
              "weights of the classes, which multiply the weights of their training examples: none, "
-             "balanced "
-             "(n/(classes·members), so that all classes weigh the same), or NAME=WEIGHT,NAME=WEIGHT, where "
-             "the "
-             "others weigh 1"),
+             "balanced (n/(classes·members), so that all classes weigh the same), or "
+             "NAME=WEIGHT,NAME=WEIGHT, with weight 1 for the other classes"),
     KFE_CHOICE(
         kfe_i_fit_settings, choose, "choose", "one-se", KFE_CHOOSE_WORDS,
-        "how dim=auto chooses among numbers of features by five folds: the best one (min), or the fewest that are "
-        "within one standard error of it (one-se) or do not differ from it by a randomisation test of the errors of "
-        "rows (permutation: p above 0.01), or as many as each lower RMSECV by 5 % (q2)"),
+        "how dim=auto chooses the number of features by five folds: the best one (min), or fewer: the "
+        "smallest within one standard error of the best (one-se), the smallest whose errors of rows do not "
+        "differ from those of the best in a randomisation test (permutation: p above 0.01), or as many as "
+        "each lower RMSECV by 5 % (q2)"),
 };
 const kfe_i_param_table kfe_i_fit_params = KFE_PARAM_TABLE(fit_rows, kfe_i_fit_settings);
 

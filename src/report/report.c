@@ -28,10 +28,9 @@ static const kfe_i_param rows[] = {
         "the example whose distances are explained by columns: its name, or its number from 1; empty: the most "
         "distant one"),
     KFE_TEXT(kfe_i_figure_settings, title, "title", "", "the title of the report"),
-    KFE_FLAG(
-        kfe_i_figure_settings, refit, "refit", "no",
-        "in the figure of views: also fit the model again on the training examples without each view, and "
-        "show how much worse it predicts the test examples"),
+    KFE_FLAG(kfe_i_figure_settings, refit, "refit", "no",
+             "in the figure of views: also fit the model again on the training examples without each view in "
+             "turn, and show how much worse it predicts the test examples"),
 };
 static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, kfe_i_figure_settings);
 

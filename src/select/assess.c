@@ -18,23 +18,26 @@
 
 static const kfe_i_param rows[] = {
     KFE_INT(kfe_i_assess_settings, inner_folds, "inner-folds", "5", 0, KFE_INT_MAX,
-            "folds of the training part on which the settings of a grid are compared; 0: compare them on the "
-            "test parts, which flatters the best; split=held-out has validation parts for that"),
+            "folds of the training part on which the settings of a grid are compared; 0: compare them on "
+            "the test parts, which flatters the best setting; split=held-out compares them on its "
+            "validation parts"),
     KFE_INT(kfe_i_assess_settings, tuning_splits, "tuning-splits", "0", 0, KFE_INT_MAX,
             "choose the settings once for all splits, on the first N training parts; 0: each split chooses "
             "for itself"),
     KFE_CHOICE(
         kfe_i_assess_settings, choose, "choose", "min", KFE_CHOOSE_WORDS,
-        "of settings that differ in the number of features (dim): the best one (min), or fewer features, as few "
-        "as are within one standard error of it (one-se) or do not differ from it by a randomisation test of the "
-        "errors of rows (permutation: p above 0.01), or as many as each lower RMSECV by 5 % (q2); without a grid over "
-        "dim, rules but min are those of dim=auto in every fit"),
+        "how to choose the number of features (dim): that of the best setting (min), or fewer: the "
+        "smallest within one standard error of the best (one-se), the smallest whose errors of rows do not "
+        "differ from those of the best in a randomisation test (permutation: p above 0.01), or as many as "
+        "each lower RMSECV by 5 % (q2). Without a grid over dim, any rule but min is that of dim=auto in "
+        "every fit"),
     KFE_CHOICE(
         kfe_i_assess_settings, held_out, "held-out", "auto", KFE_HELD_OUT_WORDS,
         "keep the prediction of every held-out row beside the truth, as the table held_out of the result; "
         "auto: up to 2000 of them"),
     KFE_INT(kfe_i_assess_settings, permutations, "permutations", "0", 0, KFE_INT_MAX,
-            "repeat everything this many times with permuted labels, and report how often they do as well"),
+            "repeat everything this many times with permuted labels, and report how often permuted labels "
+            "do as well"),
     KFE_TEXT(kfe_i_assess_settings, metrics, "metrics", "",
              "what to measure, as NAME;NAME;…; the first decides between settings"),
     KFE_TEXT(kfe_i_assess_settings, positive, "positive", "", KFE_POSITIVE_HELP),

@@ -29,13 +29,13 @@ static const kfe_i_param protocol_rows[] = {
     KFE_CHOICE(
         kfe_i_protocol, kind, "split", "folds",
         "folds|random|file|held-out|leave-group-out|kennard-stone|spxy",
-        "how rows are divided: folds, random parts, as a file says, one part held out for all tests "
-        "and the rest in folds for training and validation, each group in turn for testing, or one split "
-        "whose training rows cover the space of the columns (kennard-stone), or of columns and targets "
-        "(spxy), evenly"),
+        "how rows are divided: into folds, into random parts, as a file says, one part held out for all "
+        "tests and the rest in folds for training and validation, each group in turn for testing, or one "
+        "split whose training rows evenly cover the space of the columns (kennard-stone) or of columns and "
+        "targets (spxy)"),
     KFE_INT(kfe_i_protocol, folds, "folds", "5", 2, KFE_INT_MAX, "number of folds"),
     KFE_INT(kfe_i_protocol, repeats, "repeats", "1", 1, KFE_INT_MAX,
-            "how often the rows (held-out: those not held out) are divided anew"),
+            "how many times the rows (held-out: those not held out) are divided"),
     KFE_REAL(kfe_i_protocol, train_size, "train-size", "0.5", KFE_REAL_POSITIVE, KFE_INT_MAX,
              "number of training rows of random parts, or of rows not held out; below 1: their share"),
     KFE_FLAG(kfe_i_protocol, stratified, "stratified", "yes", "keep the proportions of the classes"),

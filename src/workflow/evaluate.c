@@ -30,7 +30,8 @@ static const kfe_i_param rows[] = {
     KFE_TEXT(evaluate_settings, positive, "positive", "", KFE_POSITIVE_HELP),
     KFE_FLAG(
         evaluate_settings, curves, "curves", "no",
-        "also the points of the ROC and precision-recall curves, of at most 200 classes unless {positive} names one"),
+        "also the points of the ROC and precision-recall curves, of at most 200 classes unless `positive` "
+        "names one"),
 };
 static const kfe_i_param_table params = KFE_PARAM_TABLE(rows, evaluate_settings);
 

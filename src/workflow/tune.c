@@ -46,7 +46,7 @@ static const kfe_i_param rows[] = {
     KFE_INT(tune_settings, folds, "folds", "5", 2, KFE_INT_MAX,
             "number of outer folds; one of them is held out"),
     KFE_CHOICE(tune_settings, kernel, "kernel", "any", "any|precomputed",
-               "what the columns are: rows for any kernel, or the values of a kernel between all examples"),
+               "what the data is: rows for any kernel, or a kernel matrix between all examples"),
     KFE_TEXT(tune_settings, metrics, "metrics", "",
              "what to measure, as NAME;NAME;…; the first decides; accuracy or rmse unless given"),
     KFE_TEXT(tune_settings, positive, "positive", "", KFE_POSITIVE_HELP),

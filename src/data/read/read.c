@@ -19,7 +19,7 @@ static const kfe_i_param rows[] = {
     ROW(KFE_TEXT, label, "label", "auto",
         "label column: auto (the last one, in LIBSVM files the first), last, first, none, a name from the "
         "header or a number from 1"),
-    ROW(KFE_TEXT, label_file, "label_file", "", "take the labels from this file of one column"),
+    ROW(KFE_TEXT, label_file, "label_file", "", "a file of one column that holds the labels"),
     ROW(KFE_TEXT, label_pattern, "label_pattern", "",
         "a regular expression (POSIX extended) that finds the label of a FASTA record in its header: the "
         "label is the first group in parentheses, or the whole match if there is no group"),
@@ -52,9 +52,8 @@ static const kfe_i_param rows[] = {
         "what labels are: classes or real values; auto takes text, and whole numbers with at most 20 "
         "different values, as classes, and warns if it takes other whole numbers as real values"),
     ROW(KFE_CHOICE, missing, "missing", "error", KFE_MISSING_WORDS,
-        "missing values: refuse them, fill in what the training rows suggest for the column (kept in the "
-        "model, "
-        "which needs no flag for new data), or drop the row"),
+        "missing values: refuse them (error), fill in this value of the column in the training rows, which "
+        "the model keeps for new data (mean, median, most-frequent), or drop the row (drop)"),
     ROW(KFE_CHOICE, content, "content", "numbers", "numbers|strings",
         "what the examples are: rows of numbers, or one string each"),
     ROW(KFE_TEXT, string_views, "string_views", "",

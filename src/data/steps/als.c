@@ -17,7 +17,7 @@ typedef struct als_settings {
 static const kfe_i_param rows[] = {
     KFE_REAL(als_settings, lambda, "lambda", "1e5", 1e-3, 1e12, "smoothness of the baseline"),
     KFE_REAL(als_settings, asymmetry, "asymmetry", "0.01", 1e-9, 0.5, "weight of values above the baseline"),
-    KFE_INT(als_settings, iterations, "iterations", "10", 1, 1000, "most iterations"),
+    KFE_INT(als_settings, iterations, "iterations", "10", 1, 1000, "maximum number of iterations"),
 };
 
 static kfe_status plan(kfe_context *ctx, char *const *names, kfe_i_fitted_step *fit)

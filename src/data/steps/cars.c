@@ -31,10 +31,10 @@ typedef struct cars_settings {
 static const kfe_i_param rows[] = {
     KFE_INT(cars_settings, runs, "runs", "50", 2, 100000,
             "number of runs, each of which leaves fewer columns"),
-    KFE_INT(cars_settings, dim, "dim", "10", 1, 1000, "number of PLS features at most"),
+    KFE_INT(cars_settings, dim, "dim", "10", 1, 1000, "maximum number of PLS features"),
     KFE_INT(cars_settings, folds, "folds", "5", 2, 1000,
             "folds of the cross-validation that compares the columns of the runs"),
-    KFE_REAL(cars_settings, share, "share", "0.8", 0.1, 1, "share of the rows that a run fits to"),
+    KFE_REAL(cars_settings, share, "share", "0.8", 0.1, 1, "share of the rows that each run fits"),
 };
 
 typedef struct race {

@@ -14,7 +14,7 @@ typedef struct clr_settings {
 
 static const kfe_i_param rows[] = {
     KFE_REAL(clr_settings, offset, "offset", "0", 0, 1e100,
-             "is added first, so that zeros have a logarithm; 0.5 or 1 for counts"),
+             "added first, so that zeros have a logarithm; 0.5 or 1 for counts"),
 };
 
 static int64_t apply(const kfe_i_fitted_step *fit, const double *row, double *out, double *work)

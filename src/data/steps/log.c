@@ -11,7 +11,7 @@ typedef struct log_settings {
 
 static const kfe_i_param rows[] = {
     KFE_REAL(log_settings, offset, "offset", "0", 0, 1e100,
-             "is added first, so that zeros have a logarithm; 1 for counts"),
+             "added first, so that zeros have a logarithm; 1 for counts"),
     KFE_CHOICE(log_settings, base, "base", "e", "e|2|10", "base of the logarithm"),
 };
 

@@ -20,11 +20,11 @@ typedef struct sg_settings {
 } sg_settings;
 
 static const kfe_i_param rows[] = {
-    KFE_INT(sg_settings, window, "window", "11", 1, 999, "columns of a window, an odd number"),
+    KFE_INT(sg_settings, window, "window", "11", 1, 999, "number of columns in the window, odd"),
     KFE_INT(sg_settings, order, "order", "2", 0, 20, "degree of the polynomial, below the window"),
     KFE_INT(sg_settings, derivative, "derivative", "0", 0, 20, "which derivative; 0: smoothed values"),
     KFE_REAL(sg_settings, delta, "delta", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,
-             "distance of neighbouring columns, which derivatives are per unit of"),
+             "distance between neighbouring columns, for derivatives per unit of their axis"),
 };
 
 static kfe_status check(kfe_context *ctx, const sg_settings *s, int64_t cols)

@@ -30,11 +30,11 @@ static const kfe_i_param rows[] = {
     KFE_INT(stability_settings, runs, "runs", "100", 2, 100000, "number of random halves of the rows"),
     KFE_INT(stability_settings, dim, "dim", "1", 1, 1000, "number of features of the sparse PLS"),
     KFE_INT_OR(stability_settings, keep, "keep", "auto", 1, KFE_INT_MAX, "auto", "auto=0",
-               "columns that a feature uses at most; auto: as many as `errors` allows"),
+               "maximum number of columns that a feature uses; auto: as many as `errors` allows"),
     KFE_REAL(stability_settings, threshold, "threshold", "0.75", 0.51, 1,
              "share of the halves that must use a column"),
     KFE_REAL(stability_settings, errors, "errors", "1", KFE_REAL_POSITIVE, KFE_REAL_MAX,
-             "for keep=auto: expected number of wrongly kept columns at most"),
+             "for keep=auto: limit on the expected number of wrongly kept columns"),
 };
 
 /* How many columns a feature uses. */

@@ -25,7 +25,7 @@ static void describe(const void *settings, double *params)
 
 const kfe_i_kernel_def kfe_i_kernel_laplacian = {
     .name = "laplacian",
-    .summary = "Laplacian, of the city-block distance",
+    .summary = "Laplacian (exponential of the city-block distance)",
     .formula = "exp(-gamma sum_j |x_j-y_j|)",
     .base = KFE_BASE_COORDINATE,
     .params = KFE_PARAM_TABLE(rows, laplacian_settings),

@@ -19,7 +19,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const vo
 const kfe_i_method kfe_i_method_kgcca = {
     .name = "kgcca",
     .summary =
-        "kernel generalized canonical correlation: features that every view explains as well as it can",
+        "kernel generalized canonical correlation: features that every view explains as well as possible",
     .reference = "Kettenring 1971 (MAXVAR); Tenenhaus, Philippe & Frouin 2015",
     .flags =
         KFE_HAS_REGRESSION | KFE_HAS_KERNELS | KFE_HAS_MULTIVIEW | KFE_HAS_SPARSE | KFE_HAS_SAMPLE_WEIGHTS,

@@ -27,7 +27,7 @@ typedef struct kfe_i_discriminant_settings {
             kfe_i_discriminant_settings, scatter, "scatter", "within", "within|total",                          \
             "what the between-class scatter is compared with: the within-class scatter, or the total scatter"), \
         KFE_REAL(kfe_i_discriminant_settings, ridge, "ridge", "3", 0, KFE_REAL_MAX,                             \
-                 "added to the diagonal of that scatter, as a share of its mean diagonal"),                     \
+                 "added to the diagonal of this scatter matrix, as a multiple of its mean diagonal"),           \
         KFE_FLAG(kfe_i_discriminant_settings, whiten, "whiten", "no",                                           \
                  "scale every feature to unit scatter; otherwise directions have unit length")
 

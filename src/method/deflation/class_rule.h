@@ -17,7 +17,7 @@ typedef enum kfe_i_class_rule { KFE_RULE_MAX, KFE_RULE_CENTROID, KFE_RULE_THRESH
 #define KFE_CLASS_RULE_ROW(type, field)                                                                      \
     KFE_CHOICE(type, field, "class-rule", "max", "max|centroid|threshold",                                   \
                "how a class is assigned: by the largest predicted dummy (max), the nearest class mean of "   \
-               "the features (centroid), or the dummy that exceeds most the threshold of its class, which "  \
+               "the features (centroid), or the dummy that most exceeds the threshold of its class, which "  \
                "counts all classes equally (threshold)")
 
 /* Gives a primal solution on the one table of the source its predictor. `threshold` records h_g as class-thresholds. */

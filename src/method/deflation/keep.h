@@ -9,8 +9,8 @@
  * cross-validation replaces before the fit (model/choose_keep.h); where it cannot, auto is 50. */
 #define KFE_KEEP_AUTO "auto"
 #define KFE_KEEP_HELP                                                                                        \
-    "maximum number of columns that a direction uses; numbers for one direction after the other as "         \
-    "50;20;10; all: no limit; auto: by cross-validation, for one direction after the other"
+    "maximum number of columns that a direction uses; 50;20;10 gives a number for each direction; all: no "  \
+    "limit; auto: by cross-validation, one direction after the other"
 #define KFE_KEEP_ROW(type, field) KFE_TEXT(type, field, "keep", "50", KFE_KEEP_HELP)
 /* The same for methods that take views: numbers after the name of a view, or its number, are of that view. */
 #define KFE_KEEP_BY_VIEW_ROW(type, field)                                                                    \

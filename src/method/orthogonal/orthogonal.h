@@ -28,7 +28,7 @@ typedef struct kfe_i_orthogonal_settings {
                "auto=0", "number of predictive features; auto: as many as the targets have directions"),     \
         KFE_INT(kfe_i_orthogonal_settings, orthogonal, "orthogonal", "1", 0, KFE_INT_MAX,                    \
                 "number of orthogonal components, which are filtered out of the predictive features and "    \
-                "follow them")
+                "listed after them")
 
 kfe_status kfe_i_orthogonal_fit(const char *method, const kfe_i_factor *factor, const kfe_i_target *target,
                                 const kfe_i_orthogonal_settings *settings, kfe_i_solution *out);

@@ -49,7 +49,7 @@ typedef struct kfe_i_pursuit_settings {
 /* For methods with a target. */
 #define KFE_SPARSITY_ROW                                                                                     \
     KFE_INT(kfe_i_pursuit_settings, sparsity, "sparsity", "1", 1, KFE_SPARSITY_MOST,                         \
-            "most examples that a direction rests on")
+            "maximum number of examples that a direction rests on")
 
 /* `automatic` says what dim=auto is. */
 #define KFE_PURSUIT_ROWS(automatic)                                                                          \
@@ -68,7 +68,7 @@ typedef struct kfe_i_pursuit_settings {
     KFE_FLAG(kfe_i_pursuit_settings, bound, "bound", "no",                                                   \
              "record the bound of theorem 5.5 for every number of features, and the number it recommends"),  \
         KFE_REAL_OR(kfe_i_pursuit_settings, cost, "cost", "auto", 0, KFE_REAL_MAX, "auto", "auto=-1",        \
-                    "bound: cost of a feature; auto: half of the gain of the first one"),                    \
+                    "bound: cost of a feature; auto: half the gain of the first feature"),                   \
         KFE_REAL(kfe_i_pursuit_settings, delta, "delta", "0.1", KFE_REAL_POSITIVE, 1,                        \
                  "bound: probability that it fails")
 

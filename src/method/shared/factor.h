@@ -27,8 +27,8 @@ enum { KFE_FACTOR_RANK = 500 };
 #define KFE_FACTOR_RANK_ROW(type, field)                                                                     \
     KFE_INT_OR(                                                                                              \
         type, field, "rank", "auto", 1, KFE_INT_MAX, "auto", "auto=0",                                       \
-        "number of leading eigenvectors of the centred kernel matrix among whose combinations directions "   \
-        "are searched; auto: all, but at most 500")
+        "number of leading eigenvectors of the centred kernel matrix that directions combine; auto: all, "   \
+        "but at most 500")
 
 /* Free the factor also after a failure; the problem must outlive it. `method` begins messages. */
 kfe_status kfe_i_factor_columns(kfe_context *ctx, const kfe_i_fit_source *source, kfe_i_factor *out);

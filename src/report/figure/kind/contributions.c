@@ -185,7 +185,8 @@ const kfe_i_figure_kind kfe_i_figure_contributions = {
     .name = "contributions",
     .title = "What makes an example distant",
     .section = "Why",
-    .summary = "what each column adds to T² and Q of the most distant example, or of {row}",
+    .summary = "what each column adds to T² and Q of the most distant example, or of the one that `row` "
+               "names",
     .needs = "data and a linear model whose features do not explain all columns",
     .draw = draw,
 };

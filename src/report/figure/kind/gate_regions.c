@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The figure `gate-regions`: which part of a localized model has the largest share where. Gönen & Alpaydın (2010), figures 1
+ * The figure `gate-regions`: which part of a localized model has the largest share at each place. Gönen & Alpaydın (2010), figures 1
  * and 3. Examples are drawn over the two columns of the data, if the gate sees no more, or else over two features of the
  * gate, z^G. The logits of the shares are linear in either, so that the border between two parts is a line; it is drawn
  * if the plane is all that the gate sees.
@@ -366,7 +366,7 @@ const kfe_i_figure_kind kfe_i_figure_gate_regions = {
     .name = "gate-regions",
     .title = "Regions of the gate",
     .section = "How it was learned",
-    .summary = "which part of a localized model has the largest share where",
+    .summary = "which part of a localized model has the largest share at each place",
     .needs = "a model with a gate over several parts, of lmkl or sldr, and data",
     .draw = draw,
 };

@@ -72,8 +72,7 @@ const kfe_i_figure_kind kfe_i_figure_influence = {
     .title = "Most influential support examples",
     .section = "Why",
     .summary = "the support examples with the largest coefficients",
-    .needs =
-        "a kernel model whose support examples are training examples, of which some have coefficients twice as large as the "
-        "median",
+    .needs = "a kernel model whose support examples are training examples, some with coefficients at least "
+             "twice the median",
     .draw = draw,
 };

@@ -119,7 +119,7 @@ const kfe_i_figure_kind kfe_i_figure_permutation = {
     .name = "permutation",
     .title = "Which columns predictions need",
     .section = "Why",
-    .summary = "by how much predictions get worse when a column is permuted",
+    .summary = "how much worse predictions get when a column is permuted",
     .needs = "a model that predicts from columns, and at least two labelled rows of data",
     .draw = draw,
 };
@@ -128,8 +128,8 @@ const kfe_i_figure_kind kfe_i_figure_views = {
     .name = "views",
     .title = "Which views predictions need",
     .section = "Why",
-    .summary = "by how much predictions get worse when a view is permuted, beside the shares of a gate and, "
-               "with refit, the loss of a fit without the view",
+    .summary = "how much worse predictions get when a view is permuted and, with refit, when the model is "
+               "fitted without it, beside the shares of a gate",
     .needs =
         "a model that predicts from several views, and at least two labelled rows of data; with refit also "
         "training data",
