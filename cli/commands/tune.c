@@ -56,6 +56,7 @@ const cli_command cli_command_tune = {
         "Says when the best value lies at the edge of its grid; such grids are widened while there is time.",
     .examples = "  kfe tune train.csv -o best.kfe\n"
                 "  kfe tune train.csv --time 10m --metrics auc --json\n"
+                "  kfe tune spectra.csv --prepare 'none|snv|snv,sg:derivative=1' --grid sg.window=7,11,15\n"
                 "  kfe tune train.csv --time none --trials 100 --seed 1\n",
     .flags = flags,
     .uses = CLI_USES_READING | CLI_SHOWS_NOTICES,

@@ -154,5 +154,6 @@ def test_searches_pass_the_rule_to_fits_that_choose(spectra):
         inside = kfe.cv(kfe.PLSRegressor(choose=rule), X, y, folds=4)
         passed = kfe.cv(kfe.PLSRegressor(), X, y, folds=4, choose=rule)
         assert inside["metrics"] == passed["metrics"]
+    assert hasattr(kfe.PLSRegressor(), "partial_fit") and not hasattr(kfe.PLSRegressor(choose="q2"), "partial_fit")
     with pytest.warns(kfe.KfeWarning, match="choose is a rule for dim='auto'"):
         kfe.PLSRegressor(dim=2, choose="q2").fit(X, y)

@@ -147,6 +147,11 @@ kfe_status kfe_i_accumulator_check(kfe_context *ctx, const kfe_spec *spec, int k
     if (spec->fit.conformal != KFE_CONFORMAL_NONE)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "intervals need rows that the fit did not see; leave out {conformal}");
+    if (spec->fit.choose != KFE_CHOOSE_ONE_SE)
+        KFE_FAIL(
+            ctx, KFE_EUNSUPPORTED,
+            "fits from sums over rows leave no rows out, by which {choose} could choose a number of features; give "
+            "{dim} instead");
     if (!kfe_i_accumulator_has_kernel(spec) && kfe_i_word_index(KFE_DISTANCE_WORDS, spec->fit.distance) < 0)
         KFE_FAIL(ctx, KFE_EUNSUPPORTED,
                  "method %s cannot be fitted from sums over rows with {distance}; use a kernel method with "
@@ -168,7 +173,7 @@ int kfe_spec_accumulates(const kfe_spec *spec)
            (!learner || (learner->fit_sums && !kfe_i_spec_learns_from_kernel(spec))) &&
            kfe_i_spec_calibration(spec) == KFE_CALIBRATION_NONE &&
            spec->fit.conformal == KFE_CONFORMAL_NONE && !spec->fit.target_scale &&
-           !kfe_i_balances_classes(spec) &&
+           spec->fit.choose == KFE_CHOOSE_ONE_SE && !kfe_i_balances_classes(spec) &&
            kfe_i_chain_each(spec->ctx, spec->fit.prepare, refuse_learning, (void *)(uintptr_t)spec) == KFE_OK;
 }
 

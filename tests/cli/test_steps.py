@@ -381,6 +381,8 @@ def test_what_choosing_columns_needs(kfe, data):
     for method in (["pls"], ["kpls", "-k", "linear", "--landmarks", "10"]):
         failed = kfe.run("fit", "--stream", "-m", *method, "--dim", "2", "--prepare", "stability", "spectra.csv", "-o", "m.kfe", status=2)
         assert "step stability learns from all rows before the fit" in failed.err
+    failed = kfe.run("fit", "--stream", "-m", "pls", "--choose", "q2", "spectra.csv", "-o", "m.kfe", status=2)
+    assert "--choose could choose a number of features; give --dim instead" in failed.err
     kfe.ok("fit", "-q", *LS, "--prepare", "snv", "spectra.csv", "-o", "snv.kfe")
     failed = kfe.run("explain", "snv.kfe", "--parts", "chosen", status=2)
     assert "no step of the model has chosen columns" in failed.err
