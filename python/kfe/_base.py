@@ -403,7 +403,7 @@ class Extractor(Explaining, Partial, TransformerMixin, BaseEstimator, metaclass=
         return self._model.dim
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
-        """Names of the features, as the field calls them: ``LV1`` (PLS), ``PC1`` (PCA), ``LD1`` (KFD), ``predictive1`` and
+        """Names of the features, as usual in the field: ``LV1`` (PLS), ``PC1`` (PCA), ``LD1`` (KFD), ``predictive1`` and
         ``orthogonal1`` (OPLS); otherwise the method and a number, such as ``hsic1``.
 
         Parameters

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Long fits that can go on after the process was killed."""
+"""Long fits that can continue after the process was killed."""
 from __future__ import annotations
 
 import contextlib
@@ -13,7 +13,7 @@ __all__ = ["checkpoint"]
 
 
 def checkpoint(path: str | os.PathLike, every: float = 60, resume: bool = False) -> AbstractContextManager[None]:
-    """Within this block, one ``fit`` saves the state of its long loops to a file, from which a later run goes on.
+    """Within this block, one ``fit`` saves the state of its long loops to a file, from which a later run can continue.
 
     Products with the kernel matrix that are repeated many times (eigenvectors, linear systems), pursuit, joint and localized learning
     save their state. The file is deleted when the block ends without an exception, so save the model inside it.
@@ -25,7 +25,7 @@ def checkpoint(path: str | os.PathLike, every: float = 60, resume: bool = False)
     every : float, default=60
         Seconds between two checkpoints; 0: as often as possible. Saving never takes more than a twentieth of the time.
     resume : bool, default=False
-        Go on from the file if it exists. A file from a fit with other parameters or other data raises ``kfe.InputError``.
+        Continue from the file if it exists. A file from a fit with other parameters or other data raises ``kfe.InputError``.
 
     Examples
     --------

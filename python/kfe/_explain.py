@@ -96,8 +96,8 @@ class Explaining:
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
             Their labels or targets.
         train : pair (X_train, y_train), optional
-            Training examples of several views, on which the model is fitted again without each view: the table ``views``
-            then has a column ``drop``, which says how much worse X is predicted.
+            For models of several views, training examples on which the model is fitted again without each view in turn:
+            the table ``views`` then has a column ``drop``, which says how much worse X is predicted.
         **options
             Options of ``kfe explain``, such as ``examples=True``.
 
@@ -161,7 +161,7 @@ class Explaining:
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         level : float, default=0.99
-            The share of rows like the training data that stays below each of both limits.
+            The share of rows like the training data that stays below each limit.
 
         Returns
         -------
@@ -237,7 +237,7 @@ class Explaining:
 
     @property
     def smc_(self) -> np.ndarray:
-        """Significance multivariate correlation: F of each column, (n_features_in, n_targets)."""
+        """Significance multivariate correlation: F value of each column, (n_features_in, n_targets)."""
         return self._by_class(self._linear_table("smc").T).T
 
     def inverse_transform(self, Z):

@@ -99,7 +99,7 @@ class Classifying(Predicting):
     def predict_path(self, X):
         """Predict with the first 1, 2, ... features: one column for each number of features.
 
-        For the learner ``"ls"`` and methods whose features do not change with their number, such as pls.
+        For the learner ``"ls"`` and methods whose first features do not depend on dim, such as pls.
 
         Parameters
         ----------
@@ -194,8 +194,8 @@ class Regressing(Predicting):
         return answers[:, 0].copy() if answers.shape[1] == 1 else answers
 
     def predict_path(self, X):
-        """Predict with the first 1, 2, ... features, for the learner ``"ls"`` and methods whose features do not change
-        with their number, such as pls.
+        """Predict with the first 1, 2, ... features, for the learner ``"ls"`` and methods whose first features do not depend
+        on dim, such as pls.
 
         Parameters
         ----------

@@ -558,8 +558,8 @@ def measure(X, y, kernels: Any = "rbf", *, task: str = "auto", scale: str = "non
     ----------
     X, y : array-like
     kernels : object, str, list or dict, default="rbf"
-        A kernel or a list of kernels, as estimators accept them. With several views also a dict of kernels, or of lists
-        of them, by view.
+        A kernel or a list of kernels, as estimators accept them. With several views also a dict that gives a kernel, or a
+        list of kernels, by view.
     task : {'auto', 'classify', 'regress'}, default='auto'
     scale : str, default='none'
         Scaling of the columns, as for the estimators.

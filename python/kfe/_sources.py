@@ -55,7 +55,7 @@ def read(path: Any, model: Any = None, **options: Any) -> tuple[Any, np.ndarray 
     ----------
     path : str, path-like, or a table with ``__arrow_c_stream__``
         Tables of polars, pandas (from version 2.2 on) and pyarrow have this method: their columns are gathered without an
-        array in between.
+        intermediate array.
     model : fitted estimator or path of a model, optional
         The model that the data is for. Its number of columns determines whether the file has a label column.
     **options
@@ -105,7 +105,7 @@ def kernel_matrix(kernel: Any, X, Y=None, n_threads: int | None = None) -> np.nd
     Parameters
     ----------
     kernel : object, str, tuple or dict
-        A kernel such as ``kfe.RBF(gamma=0.5)`` or "rbf:gamma=0.5"; words such as gamma=scale are resolved on Y.
+        A kernel such as ``kfe.RBF(gamma=0.5)`` or "rbf:gamma=0.5"; words such as gamma=scale get their values from Y.
     X, Y : array-like or sparse matrix of shape (n_samples, n_features)
     n_threads : int, optional
 

@@ -197,7 +197,7 @@ class GateDisplay(_OfEstimator):
 
 
 class GateRegionsDisplay(_OfEstimator):
-    """Which part of a localized model has the largest share where."""
+    """Which part of a localized model has the largest share at each place."""
 
     kind = "gate-regions"
 
@@ -269,13 +269,13 @@ class SelectivityRatioDisplay(_OfEstimator):
 
 
 class SmcDisplay(_OfEstimator):
-    """Significance multivariate correlation: F of each column against its part along the regression."""
+    """Significance multivariate correlation: F value of each column, its part along the regression against the rest."""
 
     kind = "smc"
 
 
 class ImportanceDisplay(_OfEstimator):
-    """Permutation importance: by how much predictions get worse when the values of a column are exchanged among the examples."""
+    """Permutation importance: how much worse predictions get when the values of a column are exchanged among the examples."""
 
     kind = "permutation"
 
@@ -548,7 +548,7 @@ def gate(estimator, *, ax=None):
 
 
 def gate_regions(estimator, X, y=None, *, ax=None):
-    """Plot which part of lmkl or sldr has the largest share where."""
+    """Plot which part of lmkl or sldr has the largest share at each place."""
     return GateRegionsDisplay.from_estimator(estimator, X, y, ax=ax)
 
 
