@@ -12,3 +12,6 @@ add_custom_target(docs
   COMMENT "Building the site in ${CMAKE_BINARY_DIR}/docs/html"
   USES_TERMINAL VERBATIM)
 add_dependencies(docs kfe kfe_cli)
+if(TARGET kfe_reproduce_cli)
+  add_dependencies(docs kfe_reproduce_cli) # the page on commands asks it for its help
+endif()

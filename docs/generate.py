@@ -139,13 +139,13 @@ def reference_pages(kfe, library):
     yield "commands.md", command_page(kfe)
     headers = [(ROOT / "include" / name).read_text(encoding="utf-8") for name in ("kfe.h", "kfe_arrow.h")]
     yield "c.rst", header_page.make(*headers)
-    yield "python.md", python_page.make(ROOT / "python")
+    yield from python_page.make(ROOT / "python")
 
 
 def main(kfe, library_path, folder):
     folder = pathlib.Path(folder)
     shutil.rmtree(folder, ignore_errors=True)
-    (folder / "reference").mkdir(parents=True)
+    (folder / "reference" / "python").mkdir(parents=True)
     for pattern in ("*.md", "*.png", "conf.py"):
         for path in DOCS.glob(pattern):
             shutil.copy(path, folder)

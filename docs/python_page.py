@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python reference: each public name of the package with its signature and its docstring as Markdown."""
+"""The Python reference: a page for each public name of the package, with its signature and its docstring as Markdown, and their list."""
 import inspect
 import re
 import sys
 
 INTRODUCTION = """# Python reference
 
-What `help()` says of each name in `kfe`. The [tutorial](../tutorial-python.md) is a gentler beginning, and
+What `help()` says of each name in `kfe`, a page for each. The [tutorial](../tutorial-python.md) is a gentler beginning, and
 [Methods](methods.md) tells which method is for what."""
 SHARED = ("fit", "transform", "fit_transform", "predict", "decision_function", "score", "save",
           "get_feature_names_out")
@@ -78,17 +78,60 @@ def section(heading, name, thing):
     return [heading, "", "```python", signature(name, thing), "```", "", *body(inspect.getdoc(thing) or "")]
 
 
+# ---- pages ----
+
+
+def group_of(thing):
+    if not inspect.isclass(thing):
+        return "Functions"
+    if issubclass(thing, Exception):
+        return "Errors"
+    if hasattr(thing, "fit"):
+        return "Estimators"
+    return "Learners" if "Learner" in {base.__name__ for base in thing.__mro__} else "Kernels"
+
+
+def see_also(kfe, name, thing):
+    """Estimators of the same method, its entry among all methods, and what they have in common."""
+    if not hasattr(thing, "fit"):
+        return []
+    entry = thing._entry
+    listed = entry.name in {method["name"] for method in kfe.methods()}
+    kin = [other for other in kfe.__all__ if other != name and getattr(getattr(kfe, other), "_entry", None) is entry]
+    method = [f"[the method {entry.name}](../methods.md#{entry.name})"] if listed else []
+    places = [f"[{other}]({other}.md)" for other in kin] + method
+    places.append("[what all estimators do](../python.md#what-all-estimators-do)")
+    return ["**See also**", "", ", ".join(places), ""]
+
+
+def summary(thing):
+    return escape((inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " "))
+
+
+def index(kfe, names):
+    lines = [INTRODUCTION, ""]
+    for group in ("Estimators", "Kernels", "Learners", "Functions", "Errors"):
+        members = [name for name in names if group_of(getattr(kfe, name)) == group]
+        lines += [f"## {group}", "", "| name | |", "|---|---|"]
+        lines += [f"| [{name}](python/{name}.md) | {summary(getattr(kfe, name))} |" for name in members]
+        lines += ["", "```{toctree}", ":hidden:", "", *(f"python/{name}" for name in members), "```", ""]
+    lines += ["## What all estimators do", ""]
+    for name in SHARED:
+        lines += section(f"### {name}", name, getattr(kfe.KOCClassifier, name))
+    return "\n".join(lines)
+
+
 def make(folder):
-    """The page, from the package in `folder`; the library is the one that the package finds (KFE_LIBRARY)."""
+    """Yields the name and text of each page, from the package in `folder`; the library is the one that the package finds
+    (KFE_LIBRARY)."""
     if not (folder / "kfe").is_dir():
-        return INTRODUCTION + "\n\nThis source tree is without the Python package.\n"
+        yield "python.md", INTRODUCTION + "\n\nThis source tree is without the Python package.\n"
+        return
     sys.path.insert(0, str(folder))
     import kfe
 
-    lines = [INTRODUCTION, "", "## What all estimators do", ""]
-    for name in SHARED:
-        lines += section(f"### {name}", name, getattr(kfe.KOCClassifier, name))
+    yield "python.md", index(kfe, kfe.__all__)
     for name in kfe.__all__:
         thing = getattr(kfe, name)
-        lines += section(f"## {name}", f"{'class ' if inspect.isclass(thing) else ''}kfe.{name}", thing)
-    return "\n".join(lines)
+        lines = section(f"# {name}", f"{'class ' if inspect.isclass(thing) else ''}kfe.{name}", thing)
+        yield f"python/{name}.md", "\n".join(lines + see_also(kfe, name, thing))

@@ -681,9 +681,11 @@ KFE_API kfe_status kfe_model_bind_kernel(kfe_context *ctx, kfe_model *model, con
 
 /*
  * Makes a model that was fitted on spectra of one instrument (the master) one for another (the slave). `how` is one of
+ *
  *     "pds:window=5,dim=2"   piecewise direct standardisation: spectra of the slave become what the master would have measured
  *     "epo:dim=1"            external parameter orthogonalisation: directions in which both differ are removed
  *     "slope-bias:slope=yes" predictions become bias + slope · prediction, so that they agree with reference values
+ *
  * For pds and epo, row i of `master` and of `slave` is the same sample; the step comes first in the chain that prepares rows. epo takes
  * away a part of the spectra, so the model should be fitted again on what is left: give `train`, the training rows, which only epo
  * takes (NULL: the fit stays). slope-bias takes `slave` with real targets, and NULL for `master`. The caller frees the model; functions

@@ -26,7 +26,8 @@ def reference(tmp_path_factory):
     script = pages.ROOT / "docs" / "generate.py"
     subprocess.run([sys.executable, "-B", str(script), KFE, LIBRARY, str(folder)], check=True)
     assert (folder / "index.md").is_file() and (folder / "conf.py").is_file()
-    return {path.name: path.read_text(encoding="utf-8") for path in (folder / "reference").iterdir()}
+    root = folder / "reference"
+    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in root.rglob("*.*")}
 
 
 @pytest.mark.parametrize("page, command", [("methods.md", ["methods"]), ("kernels.md", ["kernels"]),
@@ -57,11 +58,19 @@ def test_places_in_files_are_no_links(reference):
 
 
 def test_parameters_are_lists(reference):
-    page = reference["python.md"]
-    koc = re.search(r"^## KOC\n(.*?)^## ", page, re.DOTALL | re.MULTILINE)[1]
+    koc = reference["python/KOC.md"]
     assert "- **dim** : int" in koc and "- **n\\_threads** : int, default=None" in koc and "- **dual\\_coef\\_** :" in koc
-    assert koc.index("**Parameters**") < koc.index("**Attributes**") < koc.index("**Examples**")
-    assert "```python\n>>> import kfe\n" in koc and not re.search(r"^-{3,}$", page, re.MULTILINE)
+    assert koc.index("**Parameters**") < koc.index("**Attributes**") < koc.index("**Examples**") < koc.index("**See also**")
+    assert "```python\n>>> import kfe\n" in koc and not re.search(r"^-{3,}$", koc, re.MULTILINE)
+    assert "[KOCClassifier](KOCClassifier.md), [the method koc](../methods.md#koc)" in koc
+
+
+def test_every_public_name_has_a_page(reference):
+    names = {name[len("python/"):-len(".md")] for name in reference if name.startswith("python/")}
+    listed = re.findall(r"^\| \[(\w+)\]\(python/(\w+)\.md\) \| \S", reference["python.md"], re.MULTILINE)
+    assert len(listed) > 100 and all(name == page for name, page in listed) and {name for name, _ in listed} == names
+    for group in ("Kernels", "Learners", "Errors"):
+        assert 4 < len(re.findall(r"^\| \[", reference["python.md"].split(f"## {group}\n")[1].split("\n## ")[0], re.MULTILINE)) < 20
 
 
 def test_every_command_is_there(reference):
