@@ -878,7 +878,8 @@ typedef enum kfe_diagnostic {
     KFE_DIAGNOSTIC_LEVERAGE, /* 1/n + T²/(n − 1) */
     KFE_DIAGNOSTIC_DISTANCE, /* T² and Q together */
     KFE_DIAGNOSTIC_DMODX,    /* residual standard deviation over that of the training rows */
-    KFE_DIAGNOSTIC_OUTLIER,  /* 1: T² or Q is above its limit */
+    KFE_DIAGNOSTIC_P, /* P-value of the distance: the share of rows like the training data that are as far or farther */
+    KFE_DIAGNOSTIC_OUTLIER, /* 1: T² or Q is above its limit */
     KFE_DIAGNOSTICS
 } kfe_diagnostic;
 /* Compares rows with the training data of a model: out is rows × KFE_DIAGNOSTICS, and the caller frees it with

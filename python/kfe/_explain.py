@@ -7,6 +7,7 @@ from ctypes import byref, c_void_p
 from typing import Any
 
 import numpy as np
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ._arrays import OutMatrix
@@ -15,6 +16,7 @@ from ._lib import Matrix, lib, shown
 from ._result import columns, numbers, tables
 from ._result import values as values_of
 from ._spec import options_text
+from ._target import class_texts, encode_labels
 
 
 class Table:
@@ -111,6 +113,7 @@ class Explaining:
         try:
             if X is not None:
                 data = self._prepare(context, X, y, with_target=y is not None)
+                self._label_others(data, y)
             if train is not None:
                 X_train, y_train = train
                 fitted = self._prepare(context, X_train, y_train, with_target=True)
@@ -120,6 +123,13 @@ class Explaining:
                 if each is not None:
                     each.free()
 
+    def _label_others(self, data, y) -> None:
+        """Classes of rows for a model that knows no target; numbers are none for it."""
+        if y is None or self._needs_target() or self._may_use_target() or np.asarray(y).dtype.kind == "f":
+            return
+        classes, codes = encode_labels(column_or_1d(y, warn=True))
+        data.set_labels(class_texts(classes), codes)
+
     def diagnostics(self, X, y=None, *, level=0.95, contributions=False) -> Explanation:
         """How far rows are from the training data: Hotelling's T², Q residuals (SPE), leverage and DModX, with their limits.
 
@@ -127,7 +137,8 @@ class Explaining:
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
         y : array-like of shape (n_samples,) or (n_samples, n_targets), optional
-            Real targets, for studentized residuals.
+            Real targets, for studentized residuals; classes, for a model without a target: the table ``accepted`` says how many rows of
+            each are like its training data.
         level : float, default=0.95
             The share of rows like the training data that stays below each limit.
         contributions : bool, default=False
@@ -169,6 +180,25 @@ class Explaining:
         """
         table = self.diagnostics(X, level=level)["diagnostics"]
         return table.values[:, table.columns.index("outlier")] > 0
+
+    def members(self, X, *, alpha=0.05) -> np.ndarray:
+        """Which rows belong to the training data, as DD-SIMCA decides: the p-value of their distance is alpha or more.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+        alpha : float, default=0.05
+            The share of rows like the training data that is refused.
+
+        Returns
+        -------
+        members : ndarray of bool, shape (n_samples,)
+        """
+        table = self.diagnostics(X)["diagnostics"]
+        p = table.values[:, table.columns.index("p-value")]
+        if np.isnan(p).all():
+            raise UnsupportedError("the model has no distance of T² and Q together: it is not linear in its columns, or its features explain them all")
+        return p >= alpha
 
     def _linear_table(self, name: str) -> np.ndarray:
         check_is_fitted(self)

@@ -106,3 +106,30 @@ def test_training_rows_with_weights_are_repeated_rows():
     twice = kfe.PLSRegressor(dim=2, learner="ls").fit(np.repeat(x, weights, 0), np.repeat(y, weights, 0)).diagnostics_
     for name in ("diagnostics", "studentized"):
         np.testing.assert_allclose(np.repeat(once[name].values, weights, 0), twice[name].values, rtol=1e-7, atol=1e-9)
+
+
+def test_members_are_those_of_dd_simca():
+    """Pomerantsev & Rodionova (2014) with moments: the scaled distances of a class are chi-square together."""
+    stats = pytest.importorskip("scipy.stats")
+    x, _ = problem(40)
+    others = np.random.default_rng(2).normal(size=(9, 7)) * 3 + 3
+    model = kfe.PCA(dim=2, scale="none").fit(x)
+    loadings = np.linalg.svd(x - x.mean(0))[2][:2].T
+    sizes = np.linalg.svd(x - x.mean(0))[1][:2] ** 2 / (len(x) - 1)
+
+    def measure(rows):
+        t = (rows - x.mean(0)) @ loadings
+        return (t ** 2 / sizes).sum(1), ((rows - x.mean(0) - t @ loadings.T) ** 2).sum(1)
+
+    degrees = [2 * known.mean() ** 2 / known.var(ddof=1) for known in measure(x)]
+    every = np.vstack([x, others])
+    distance = sum(d * new / known.mean() for d, new, known in zip(degrees, measure(every), measure(x)))
+    p = stats.chi2.sf(distance, sum(degrees))
+    table = model.diagnostics(every)["diagnostics"]
+    np.testing.assert_allclose(table.values[:, table.columns.index("p-value")], p, rtol=1e-6, atol=1e-300)
+    np.testing.assert_array_equal(model.members(every, alpha=0.1), p >= 0.1)
+    assert model.members(x).mean() > 0.85 and not model.members(others).any()
+    accepted = model.diagnostics(every, np.repeat(["ours", "theirs"], [40, 9]), level=0.9)["accepted"]
+    np.testing.assert_allclose(accepted.values, [[40, (p[:40] >= 0.1).mean()], [9, 0]])
+    with pytest.raises(kfe.UnsupportedError, match="no distance"):
+        kfe.PCA(dim=7).fit(x).members(x)

@@ -9,7 +9,8 @@
  *     leverage   1/n + T²/(n − 1), limit 3(r + 1)/n
  *     DModX      √(Q(n − r − 1)/ΣQ), the residual standard deviation of the row over that of the training rows; limit √F(e, e(n − r − 1)),
  *                e = min(d, n − 1) − r (Wold 1976)
- *     distance   h·T²/mean + h·Q/mean, limit χ² with the sum of both degrees of freedom (Pomerantsev & Rodionova 2014)
+ *     distance   h·T²/mean + h·Q/mean, limit χ² with the sum of both degrees of freedom; p-value: its tail. All n training rows together
+ *                stay below the limit of level^(1/n). This is DD-SIMCA (Pomerantsev & Rodionova 2014)
  *
  * A row is an outlier if its T² or its Q is above the limit.
  */
@@ -76,7 +77,9 @@ static void find_residual_limits(const kfe_i_moments *m, double level, kfe_i_row
     out->q_degrees = degrees_of(out->q_mean, m->spread[KFE_SPREAD_Q_VARIANCE]);
     out->of[KFE_DIAGNOSTIC_Q] = chi_square_limit(level, out->q_mean, out->q_degrees);
     out->of[KFE_DIAGNOSTIC_DMODX] = sqrt(kfe_i_f_limit(level, free, free * (n - out->rank - 1)));
-    out->of[KFE_DIAGNOSTIC_DISTANCE] = kfe_i_chi_square_limit(level, out->t2_degrees + out->q_degrees);
+    out->distance_degrees = out->t2_degrees + out->q_degrees;
+    out->of[KFE_DIAGNOSTIC_DISTANCE] = kfe_i_chi_square_limit(level, out->distance_degrees);
+    out->distance_of_all = kfe_i_chi_square_limit(pow(level, 1 / n), out->distance_degrees);
 }
 
 kfe_status kfe_i_find_row_limits(kfe_context *ctx, const kfe_model *model, double level,
@@ -89,7 +92,12 @@ kfe_status kfe_i_find_row_limits(kfe_context *ctx, const kfe_model *model, doubl
     KFE_TRY(kfe_i_whiten(ctx, m, &whitening));
     double n = m->spread[KFE_SPREAD_MASS];
     double r = (double)whitening.rank;
-    *out = (kfe_i_row_limits){.rows = n, .rank = r, .q_mean = NAN, .q_degrees = NAN};
+    *out = (kfe_i_row_limits){.rows = n,
+                              .rank = r,
+                              .q_mean = NAN,
+                              .q_degrees = NAN,
+                              .distance_degrees = NAN,
+                              .distance_of_all = NAN};
     for (int i = 0; i < KFE_DIAGNOSTICS; i++)
         out->of[i] = (double)NAN;
     out->t2_mean = r * (n - 1) / n;
@@ -117,6 +125,10 @@ static void fill_row(const kfe_i_row_limits *limits, double t2, double q, double
     row[KFE_DIAGNOSTIC_DMODX] = sqrt(q * (n - limits->rank - 1) / (limits->q_mean * n));
     row[KFE_DIAGNOSTIC_DISTANCE] =
         limits->t2_degrees * t2 / limits->t2_mean + limits->q_degrees * q / limits->q_mean;
+    row[KFE_DIAGNOSTIC_P] =
+        isfinite(row[KFE_DIAGNOSTIC_DISTANCE])
+            ? kfe_i_chi_square_above(row[KFE_DIAGNOSTIC_DISTANCE], limits->distance_degrees)
+            : (double)NAN;
     row[KFE_DIAGNOSTIC_OUTLIER] = t2 > limits->of[KFE_DIAGNOSTIC_T2] || q > limits->of[KFE_DIAGNOSTIC_Q];
 }
 

@@ -9,11 +9,14 @@
 typedef struct kfe_i_row_limits {
     /* Of training: the sum of the weights of rows, and how many features do not follow from others. */
     double rows, rank;
-    double of[KFE_DIAGNOSTICS]; /* of each distance; NaN for KFE_DIAGNOSTIC_OUTLIER */
+    double of[KFE_DIAGNOSTICS]; /* of each distance; NaN for KFE_DIAGNOSTIC_P and KFE_DIAGNOSTIC_OUTLIER */
     double t2_by_moments;       /* χ² with the mean and the variance of T² over the training rows */
     double studentized;         /* of the size of studentized residuals */
     double t2_mean, t2_degrees; /* of that χ² */
     double q_mean, q_degrees;   /* of the χ² of Q */
+    double
+        distance_degrees; /* of the χ² of the distance, and what all training rows stay below with probability `level` */
+    double distance_of_all;
 } kfe_i_row_limits;
 
 /* Why the model cannot measure rows; NULL: it can. */

@@ -4,6 +4,7 @@
  *
  *     limits             of each number, at the level that the user gives
  *     diagnostics        the numbers of each example
+ *     accepted           of each class of the data, if the model knows none: how many rows it accepts as its own
  *     studentized        e/(s√(1 ∓ h)) of real targets, e = y − ŷ: − on the training data, + on other examples; h is the leverage and
  *                        s² = Σe²/(n − r − 1) over the training rows
  *     t2-contributions   (n − 1)(x_j − x̄_j)(RGu)_j of column j, whose sum is T²; R maps columns to features, u = Gᵀ(t − t̄)
@@ -25,16 +26,13 @@
 
 static kfe_status add_limits(kfe_i_explaining *job, const kfe_i_row_limits *limits)
 {
-    static const char *const names[] = {"t2",       "t2-by-moments", "q",          "leverage",
-                                        "distance", "dmodx",         "studentized"};
+    static const char *const names[] = {"t2",       "t2-by-moments",   "q",     "leverage",
+                                        "distance", "distance-of-all", "dmodx", "studentized"};
     kfe_status status = KFE_OK;
-    const double values[] = {limits->of[KFE_DIAGNOSTIC_T2],
-                             limits->t2_by_moments,
-                             limits->of[KFE_DIAGNOSTIC_Q],
-                             limits->of[KFE_DIAGNOSTIC_LEVERAGE],
-                             limits->of[KFE_DIAGNOSTIC_DISTANCE],
-                             limits->of[KFE_DIAGNOSTIC_DMODX],
-                             limits->studentized};
+    const double values[] = {limits->of[KFE_DIAGNOSTIC_T2],       limits->t2_by_moments,
+                             limits->of[KFE_DIAGNOSTIC_Q],        limits->of[KFE_DIAGNOSTIC_LEVERAGE],
+                             limits->of[KFE_DIAGNOSTIC_DISTANCE], limits->distance_of_all,
+                             limits->of[KFE_DIAGNOSTIC_DMODX],    limits->studentized};
     int rows = 0;
     int single = 0;
     double *out = NULL;
@@ -195,6 +193,45 @@ cleanup:
     return status;
 }
 
+/* ---- one class ---- */
+
+/* Of each class of the data: the weight of its rows, and the share of it within the limit of the distance. */
+static void count_accepted(const kfe_i_target *target, const double *values, double limit, double *out)
+{
+    memset(out, 0, (size_t)(2 * target->class_count) * sizeof *out);
+    for (int64_t i = 0; i < target->rows; i++) {
+        double weight = kfe_i_weight_of(target, i);
+        out[2 * target->codes[i]] += weight;
+        if (values[i * KFE_DIAGNOSTICS + KFE_DIAGNOSTIC_DISTANCE] <= limit)
+            out[2 * target->codes[i] + 1] += weight;
+    }
+    for (int64_t g = 0; g < target->class_count; g++)
+        out[2 * g + 1] /= out[2 * g];
+}
+
+/* If the model knows no classes but the data has some: sensitivity for the class that was modelled, 1 − specificity for others. */
+static kfe_status add_accepted(kfe_i_explaining *job, const kfe_i_row_limits *limits, const double *values)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_target *target = &job->data->target;
+    double limit = limits->of[KFE_DIAGNOSTIC_DISTANCE];
+    int classes = 0;
+    int names = 0;
+    double *out = NULL;
+
+    if (target->task != KFE_TASK_CLASSES || job->model->target.class_count > 0 || isnan(limit))
+        return KFE_OK;
+    KFE_TRY(
+        kfe_i_explain_axis(job, "class", target->class_count, (const char *const *)target->names, &classes));
+    KFE_TRY(kfe_i_explain_axis(job, "value", 2, (const char *const[]){"rows", "accepted"}, &names));
+    KFE_TRY(kfe_i_explain_table(
+        job, "accepted", "rows of each class, and the share of them whose distance is within its limit",
+        classes, names, &out));
+    count_accepted(target, values, limit, out);
+cleanup:
+    return status;
+}
+
 /* ---- all together ---- */
 
 static kfe_status add_rows(kfe_i_explaining *job, const kfe_i_row_limits *limits)
@@ -215,6 +252,7 @@ static kfe_status add_rows(kfe_i_explaining *job, const kfe_i_row_limits *limits
     KFE_TRY(kfe_i_diagnose(job->ctx, job->model, job->data, limits, values, residuals));
     if (has_residual_targets(job))
         KFE_TRY(add_studentized(job, limits, values));
+    KFE_TRY(add_accepted(job, limits, values));
     if (contributes)
         KFE_TRY(add_contributions(job, residuals));
 cleanup:

@@ -16,8 +16,8 @@
 
 #include "core/memory.h"
 
-const char *const kfe_i_diagnostic_names[KFE_DIAGNOSTICS] = {"t2",       "q",     "leverage",
-                                                             "distance", "dmodx", "outlier"};
+const char *const kfe_i_diagnostic_names[KFE_DIAGNOSTICS] = {"t2",    "q",       "leverage", "distance",
+                                                             "dmodx", "p-value", "outlier"};
 
 /* Numbers of a thread's residuals, which should stay in the cache. */
 enum { BLOCK_NUMBERS = 1 << 17, MOST_BLOCK_ROWS = 256 };

@@ -44,7 +44,7 @@ def columns(found, name="diagnostics"):
 
 def limits(found):
     values = found["limits"][0][:, 0]
-    return dict(zip(["t2", "t2-by-moments", "q", "leverage", "distance", "dmodx", "studentized"], values))
+    return dict(zip(["t2", "t2-by-moments", "q", "leverage", "distance", "distance-of-all", "dmodx", "studentized"], values))
 
 
 def by_hand(x, scores, new_x, new_scores, level):
@@ -63,12 +63,13 @@ def by_hand(x, scores, new_x, new_scores, level):
     new_t2, new_q, rest = distances(new_x, new_scores)
     h = [2 * v.mean() ** 2 / v.var(ddof=1) for v in (t2, q)]
     free = min(x.shape[1], n - 1) - r
-    return dict(t2=new_t2, q=new_q, leverage=1 / n + new_t2 / (n - 1), distance=h[0] * new_t2 / t2.mean() + h[1] * new_q / q.mean(),
-                dmodx=np.sqrt(new_q / (q.sum() / (n - r - 1)))), rest, {
+    distance = h[0] * new_t2 / t2.mean() + h[1] * new_q / q.mean()
+    return {"p-value": stats.chi2.sf(distance, sum(h))} | dict(
+        t2=new_t2, q=new_q, leverage=1 / n + new_t2 / (n - 1), distance=distance, dmodx=np.sqrt(new_q / (q.sum() / (n - r - 1)))), rest, {
         "t2": r * (n * n - 1) / (n * (n - r)) * stats.f.ppf(level, r, n - r),
         "t2-by-moments": t2.mean() / h[0] * stats.chi2.ppf(level, h[0]),
         "q": q.mean() / h[1] * stats.chi2.ppf(level, h[1]), "leverage": 3 * (r + 1) / n,
-        "distance": stats.chi2.ppf(level, sum(h)), "dmodx": np.sqrt(stats.f.ppf(level, free, free * (n - r - 1))),
+        "distance": stats.chi2.ppf(level, sum(h)), "distance-of-all": stats.chi2.ppf(level ** (1 / n), sum(h)), "dmodx": np.sqrt(stats.f.ppf(level, free, free * (n - r - 1))),
         "studentized": stats.t.ppf((1 + level) / 2, n - r - 1)}
 
 
@@ -204,6 +205,33 @@ def test_models_that_cannot(kfe):
     assert "no residuals of columns (q, dmodx, distance): its kernel is not linear" in done.err and "t2" in done.out
 
 
+def test_classes_are_accepted_by_a_model_of_one(kfe):
+    """DD-SIMCA: a PCA of the members; weights count."""
+    x, _ = problem()
+    random = np.random.default_rng(4)
+    fit_rows, held = x[:30], x[30:]
+    kfe.ok("fit", "-q", "-m", "pca", "--dim", 2, "--scale", "none", "--label", "none", write_plain(kfe, "members.csv", fit_rows), "-o", "m.kfe")
+    others = random.normal(size=(10, x.shape[1])) * 5
+    kinds = ["ours"] * len(held) + ["theirs"] * 10
+    weights = 1 + np.arange(len(kinds)) % 3
+    write_plain(kfe, "new.csv", np.vstack([held, others]), kind=kinds, w=weights)
+    given = ("explain", "m.kfe", "new.csv", "--label", "kind", "--weight", "w", "--parts", "diagnostics", "--level", "0.9", "--json")
+    found = json.loads(kfe.ok(*given).out)["tables"]
+    names, values = found["diagnostics"]["columns"], np.array(found["diagnostics"]["values"])
+    p = values[:, names.index("p-value")]
+    assert found["accepted"]["rows"] == ["ours", "theirs"] and found["accepted"]["columns"] == ["rows", "accepted"]
+    for g, kind in enumerate(("ours", "theirs")):
+        own = np.array(kinds) == kind
+        np.testing.assert_allclose(found["accepted"]["values"][g], [weights[own].sum(), np.average(p[own] >= 0.1, weights=weights[own])])
+    assert found["accepted"]["values"][0][1] > 0.5 > found["accepted"]["values"][1][1]
+
+
+def write_plain(kfe, name, x, **more):
+    columns = {**{f"x{j}": x[:, j] for j in range(x.shape[1])}, **more}
+    kfe.write(name, "\n".join([",".join(columns)] + [",".join(str(column[i]) for column in columns.values()) for i in range(len(x))]) + "\n")
+    return name
+
+
 def test_predictions_with_flags(kfe):
     x, y = problem()
     fit(kfe, "pls", write(kfe, "train.csv", x, y))
@@ -212,7 +240,7 @@ def test_predictions_with_flags(kfe):
     kfe.ok("predict", "-q", "m.kfe", "new.csv", "--flag-outliers", "-o", "flags.csv")
     kfe.ok("predict", "-q", "m.kfe", "new.csv", "-o", "plain.csv")
     header, *rows = [line.split(",") for line in kfe.path("flags.csv").read_text().splitlines()]
-    assert header == ["value", "t2", "q", "leverage", "distance", "dmodx", "outlier"]
+    assert header == ["value", "t2", "q", "leverage", "distance", "dmodx", "p-value", "outlier"]
     assert [row[0] for row in rows] == kfe.path("plain.csv").read_text().splitlines()[1:]
     found = tables(kfe, "new.csv", "--level", 0.99)["diagnostics"][0]
     np.testing.assert_allclose(np.array(rows, float)[:, 1:], found, rtol=1e-12)
@@ -237,14 +265,18 @@ def test_figures_have_the_numbers(kfe):
     figure = json.loads(kfe.path("o.json").read_text())
     columns_of = {column["name"]: column for column in figure["columns"]}
     row = np.array(columns_of["row"]["numbers"][:12], int) - 1
-    assert sorted(row) == list(range(12)) and figure["rows"] == 16
+    assert sorted(row) == list(range(12)) and figure["rows"] == 18
     diagnostics = columns(found)
     np.testing.assert_allclose(columns_of["T²"]["numbers"][:12], diagnostics["t2"][row], rtol=1e-3)
     np.testing.assert_allclose(columns_of["Q"]["numbers"][:12], diagnostics["q"][row], rtol=1e-3)
     t2_limit, q_limit = limits(found)["t2"], limits(found)["q"]
     np.testing.assert_allclose(columns_of["T²"]["numbers"][12:14], t2_limit, rtol=1e-3)
-    np.testing.assert_allclose(columns_of["Q"]["numbers"][14:], q_limit, rtol=1e-3)
-    assert f"{int(diagnostics['outlier'].sum())} of 12 are above one. The most distant: 5" in figure["caption"]
+    np.testing.assert_allclose(columns_of["Q"]["numbers"][14:16], q_limit, rtol=1e-3)
+    design = np.column_stack([diagnostics["t2"], diagnostics["q"]])  # the distance is linear in both, and so is its limit
+    weights = np.linalg.lstsq(design, diagnostics["distance"], rcond=None)[0]
+    ends = np.column_stack([columns_of[name]["numbers"][16:] for name in ("T²", "Q")])
+    np.testing.assert_allclose(ends @ weights, limits(found)["distance"], rtol=1e-3)
+    assert f"{int(diagnostics['outlier'].sum())} of 12 are above that of T² or Q. The most distant: 5" in figure["caption"]
     labels = next(series for series in figure["series"] if series["mark"] == "labels")
     names = figure["columns"][labels["label"] - 1]
     above = (diagnostics["t2"] > t2_limit) | (diagnostics["q"] > q_limit)

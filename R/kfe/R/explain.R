@@ -31,6 +31,15 @@ kfe_outliers <- function(object, newdata, level = 0.99) {
   stats::setNames(found[, "outlier"] > 0, row_labels(newdata))
 }
 
+# DD-SIMCA: rows whose distance is exceeded by a share `alpha` or more of rows like the training data.
+kfe_members <- function(object, newdata, alpha = 0.05) {
+  if (!is.numeric(alpha) || length(alpha) != 1 || is.na(alpha)) stop_kfe("alpha must be a number between 0 and 1", "argument")
+  p <- kfe_diagnostics(object, newdata)$diagnostics[, "p-value"]
+  if (all(is.na(p)))
+    stop_kfe("the model has no distance of T2 and Q together: it is not linear in its columns, or its features explain them all", "unsupported")
+  stats::setNames(p >= alpha, row_labels(newdata))
+}
+
 # The numbers of a table, whose first column has the labels of the rows.
 as_matrix <- function(table) {
   found <- unname(as.matrix(table[-1]))

@@ -46,6 +46,6 @@ labelled <- function(object, newdata, y) {
   if (is.null(newdata)) return(NULL)
   if (is.null(y)) y <- target_in(object, newdata)
   data <- describe_new(object, newdata)
-  task <- if (object$task == "classify") "classify" else "regress"
+  task <- c(classify = "classify", regress = "regress", none = "auto")[[object$task]]
   add_target(data, y, data$views[[1]]$rows, task, NULL)$data
 }

@@ -55,6 +55,16 @@ static void fill_lines(kfe_i_flagged *f)
     }
 }
 
+/* From the axis of x to that of y. */
+static void fill_sloping_line(kfe_i_flagged *f)
+{
+    int64_t first = f->points.count + 4;
+
+    f->x[first] = f->x_together;
+    f->y[first] = f->x[first + 1] = 0;
+    f->y[first + 1] = f->y_together;
+}
+
 static kfe_status add_line(const kfe_i_flagged *f, kfe_i_figure *figure, const char *name, int64_t first)
 {
     return kfe_i_figure_series(figure, name,
@@ -75,8 +85,9 @@ kfe_status kfe_i_flagged_series(kfe_i_flagged *f, kfe_i_figure *figure, const ch
     KFE_TRY(kfe_i_cloud_series(&f->points, figure, 1, (kfe_i_series){.x = f->x_column, .y = f->y_column}));
     KFE_TRY(add_line(f, figure, name, first));
     KFE_TRY(add_line(f, figure, NULL, first + 2));
-    if (f->both_sides)
-        KFE_TRY(add_line(f, figure, NULL, first + 4));
+    if (f->together_name)
+        fill_sloping_line(f);
+    KFE_TRY(add_line(f, figure, f->together_name, first + 4));
 cleanup:
     return status;
 }

@@ -5,13 +5,17 @@
 
 #include "report/figure/kind/cloud.h"
 
-/* The table of the figure ends with this many rows for the ends of the lines (of both sides): set figure->rows before kfe_i_cloud_begin. */
-enum { KFE_FLAGGED_LINES = 4, KFE_FLAGGED_LINES_OF_BOTH = 6 };
+/* The table of the figure ends with this many rows for the ends of three lines: set figure->rows before kfe_i_cloud_begin. The third is at
+ * −y_limit or slopes. */
+enum { KFE_FLAGGED_MORE_LINES = 6 };
 
 typedef struct kfe_i_flagged {
     kfe_i_cloud points;
     double x_limit, y_limit;
-    int both_sides;         /* the limit of y holds for its size */
+    int both_sides; /* the limit of y holds for its size */
+    /* A sloping line, the limit of both together, ends here; NULL: there is none */
+    const char *together_name;
+    double x_together, y_together;
     double *x, *y;          /* columns of the table */
     int x_column, y_column; /* their numbers */
 } kfe_i_flagged;

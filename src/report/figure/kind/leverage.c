@@ -76,7 +76,7 @@ static kfe_status draw_points(residuals *r, const kfe_i_source *source, kfe_i_fi
 {
     kfe_status status = KFE_OK;
 
-    out->rows = KFE_FLAGGED_LINES_OF_BOTH;
+    out->rows = KFE_FLAGGED_MORE_LINES;
     KFE_TRY(kfe_i_cloud_begin(out->ctx, source, KFE_FIGURE_POINTS, out, &r->flagged.points));
     KFE_TRY(fill(r, out));
     KFE_TRY(kfe_i_figure_panel(out, NULL, "leverage", "studentized residual"));

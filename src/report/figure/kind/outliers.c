@@ -23,6 +23,20 @@ static kfe_status measure_set(kfe_context *ctx, const kfe_i_source *source, cons
     return kfe_diagnose(ctx, source->model, set->gathered ? set->gathered : set->data, LEVEL, out, limits);
 }
 
+/* Where h·T²/mean + h·Q/mean, which is linear in both, has its limit. */
+static kfe_status find_line(kfe_context *ctx, const kfe_model *model, kfe_i_flagged *f)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_row_limits limits;
+
+    KFE_TRY(kfe_i_find_row_limits(ctx, model, LEVEL, &limits));
+    f->together_name = "95 % limit of both together";
+    f->x_together = limits.of[KFE_DIAGNOSTIC_DISTANCE] * limits.t2_mean / limits.t2_degrees;
+    f->y_together = limits.of[KFE_DIAGNOSTIC_DISTANCE] * limits.q_mean / limits.q_degrees;
+cleanup:
+    return status;
+}
+
 static const double *row_of(const distances *d, int64_t i)
 {
     const kfe_i_cloud_point *point = &d->flagged.points.items[i];
@@ -57,7 +71,8 @@ static kfe_status write_caption(const distances *d, kfe_i_figure *out)
         &out->caption,
         "Hotelling's T², the distance from the centre of the training data within the features, and Q, the "
         "squared residual off the features. A share of 0.95 of examples like the training data is below "
-        "each dashed limit; %lld of %lld are above one.",
+        "each dashed limit. The sloping one is that of both together, the acceptance area of DD-SIMCA. "
+        "%lld of %lld are above that of T² or Q.",
         (long long)d->above, (long long)d->flagged.points.count);
     KFE_TRY(kfe_i_flagged_names(&d->flagged, out));
     kfe_i_cloud_caption(&d->flagged.points, out);
@@ -77,7 +92,8 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     KFE_TRY(measure_set(ctx, source, &source->test, d.limits, &d.test));
     if (isnan(d.limits[KFE_DIAGNOSTIC_T2]) || isnan(d.limits[KFE_DIAGNOSTIC_Q]))
         goto cleanup;
-    out->rows = KFE_FLAGGED_LINES;
+    KFE_TRY(find_line(ctx, source->model, &d.flagged));
+    out->rows = KFE_FLAGGED_MORE_LINES;
     KFE_TRY(kfe_i_cloud_begin(ctx, source, KFE_FIGURE_POINTS, out, &d.flagged.points));
     KFE_TRY(fill(&d, out));
     KFE_TRY(kfe_i_figure_panel(out, NULL, "Hotelling's T²", "Q residual"));
