@@ -100,14 +100,22 @@ kfe_i_table kfe_i_table_slice(const kfe_i_table *table, int64_t first, int64_t c
     return slice;
 }
 
+/* A table of fewer numbers than this is copied or searched on one thread. */
+enum { SMALL_TABLE = 1 << 18 };
+
 static kfe_status gather_dense(kfe_context *ctx, const kfe_i_table *table, const int64_t *index,
                                int64_t count, kfe_i_table *out)
 {
     kfe_status status = kfe_i_table_new_dense(ctx, count, table->cols, out);
+    int threads = count * table->cols < SMALL_TABLE ? 1 : kfe_context_threads(ctx);
 
-    for (int64_t i = 0; status == KFE_OK && i < count; i++)
+    if (status != KFE_OK)
+        return status;
+        /* new memory is cleared by the system when it is touched first, which takes longer than the copy */
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t i = 0; i < count; i++)
         kfe_i_table_dense_row(table, index ? index[i] : i, out->values + i * out->stride);
-    return status;
+    return KFE_OK;
 }
 
 static int64_t gathered_length(const kfe_i_table *table, const int64_t *index, int64_t count)
@@ -366,9 +374,6 @@ static int row_is_within(const kfe_i_table *table, int64_t i, double largest)
         beyond += fabs(values[p]) <= largest ? 0.0 : 1.0;
     return beyond == 0;
 }
-
-/* A table of fewer numbers than this is searched on one thread. */
-enum { SMALL_TABLE = 1 << 18 };
 
 static int search_threads(const kfe_context *ctx, const kfe_i_table *table)
 {
