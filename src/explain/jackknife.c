@@ -21,6 +21,7 @@
 
 typedef struct jackknife {
     kfe_i_explaining *job;
+    const kfe_data *train; /* its missing values are gaps */
     int64_t *fold_of, *kept;
     int64_t folds, numbers; /* coefficients, all outputs of all columns */
     double *sums, *squares; /* of b_g − b and their squares */
@@ -43,11 +44,11 @@ static kfe_status deal_rows(jackknife *j)
 {
     kfe_status status = KFE_OK;
     kfe_context *ctx = j->job->ctx;
-    int64_t rows = kfe_data_rows(j->job->train);
+    int64_t rows = kfe_data_rows(j->train);
     kfe_i_row_key *keys = NULL;
     kfe_i_distinct distinct = {0};
 
-    KFE_TRY(kfe_i_data_row_keys(ctx, j->job->train, &keys));
+    KFE_TRY(kfe_i_data_row_keys(ctx, j->train, &keys));
     KFE_TRY(kfe_i_distinct_make(ctx, rows, keys, KFE_STREAM_HELD_OUT, &distinct));
     j->folds = distinct.count < j->job->settings.folds ? distinct.count : j->job->settings.folds;
     KFE_ALLOC(ctx, j->fold_of, rows);
@@ -69,10 +70,10 @@ static kfe_status fit_without(jackknife *j, int64_t fold)
     kfe_model *model = NULL;
     int64_t count = 0;
 
-    for (int64_t i = 0; i < kfe_data_rows(j->job->train); i++)
+    for (int64_t i = 0; i < kfe_data_rows(j->train); i++)
         if (j->fold_of[i] != fold)
             j->kept[count++] = i;
-    KFE_TRY(kfe_i_data_gather(ctx, j->job->train, j->kept, count, &rest));
+    KFE_TRY(kfe_i_data_gather(ctx, j->train, j->kept, count, &rest));
     KFE_TRY(kfe_i_refit(ctx, j->job->model, rest, -1, &model));
     KFE_TRY(coefficients_of(ctx, model, &part));
     if (part.cols != j->whole.cols || part.dim != j->whole.dim)
@@ -159,9 +160,12 @@ kfe_status kfe_i_explain_jackknife(kfe_i_explaining *job)
     kfe_status status = check(job);
     jackknife j = {.job = job};
     kfe_log_fn log = job->ctx->log;
+    kfe_data *marked = NULL;
 
     if (status != KFE_OK)
         return status;
+    KFE_TRY(kfe_i_refit_mark_gaps(job->ctx, job->model, job->train, &marked));
+    j.train = marked ? marked : job->train;
     KFE_TRY(coefficients_of(job->ctx, job->model, &j.whole));
     j.numbers = j.whole.cols * j.whole.dim;
     KFE_ALLOC_ZERO(job->ctx, j.sums, j.numbers);
@@ -179,6 +183,7 @@ kfe_status kfe_i_explain_jackknife(kfe_i_explaining *job)
 cleanup:
     job->ctx->log = log;
     kfe_i_linear_map_free(&j.whole);
+    kfe_data_free(marked);
     kfe_i_free(job->ctx, j.fold_of);
     kfe_i_free(job->ctx, j.kept);
     kfe_i_free(job->ctx, j.sums);

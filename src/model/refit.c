@@ -111,14 +111,15 @@ cleanup:
 
 /* ---- the data ---- */
 
-/* Where the model fills in missing values and the data has NaNs: a copy in which they are gaps, for the fit to fill. */
-static kfe_status mark_gaps(kfe_context *ctx, const kfe_model *model, const kfe_data *train, kfe_data **out)
+kfe_status kfe_i_refit_mark_gaps(kfe_context *ctx, const kfe_model *model, const kfe_data *train,
+                                 kfe_data **out)
 {
     kfe_status status = KFE_OK;
     int64_t rows = kfe_data_rows(train);
     int64_t *all = NULL;
     int fills = 0;
 
+    *out = NULL;
     for (int v = 0; v < model->view_count; v++)
         fills |= model->views[v].scaler.fill && train->views[v].gaps.fill == KFE_FILL_NONE;
     if (!fills)
@@ -149,7 +150,7 @@ kfe_status kfe_i_refit(kfe_context *ctx, const kfe_model *model, const kfe_data 
     *out = NULL;
     KFE_TRY(kfe_i_refit_check(ctx, model));
     KFE_TRY(kfe_i_model_check(ctx, model, train));
-    KFE_TRY(mark_gaps(ctx, model, train, &filled));
+    KFE_TRY(kfe_i_refit_mark_gaps(ctx, model, train, &filled));
     KFE_TRY(kfe_i_arrange_without(ctx, filled ? filled : train, without, &rest));
     KFE_TRY(make_spec(ctx, model, train, without, &spec));
     KFE_TRY(kfe_fit(ctx, spec, &rest, out));
