@@ -312,7 +312,8 @@ KFE_API kfe_status kfe_data_copy_target(kfe_context *ctx, const kfe_data *from, 
 
 /* Treats NaNs of the dense views as missing values, which are filled with the "mean", "median" or "most-frequent" value
  * of their column. Like scaling, every fit learns the values on its own training rows, and the model fills NaNs of new
- * data with the same values. Copies a view that has gaps. */
+ * data with the same values. With "nipals", methods flagged KFE_HAS_MISSING fit on the values that are there, and so does the model with
+ * new data; others refuse such data. Copies a view that has gaps. */
 KFE_API kfe_status kfe_data_set_missing(kfe_context *ctx, kfe_data *data, const char *fill);
 /* Encodes columns that hold categories, in data with one dense view: such a column is replaced by one column of zeros
  * and ones per category, named "NAME=CATEGORY" if the columns have names. `columns` has `count` column numbers, from
@@ -401,7 +402,8 @@ enum {
     KFE_HAS_PREDICTOR = 1u << 12,      /* methods: predict without a learner */
     KFE_HAS_DERIVATIVE = 1u << 13,     /* kernels: have a derivative; methods: need kernels that have one */
     KFE_HAS_SAMPLE_WEIGHTS = 1u << 14, /* methods, learners: take weights of examples */
-    KFE_HAS_PROBABILITIES = 1u << 15   /* methods: give class probabilities unless told otherwise */
+    KFE_HAS_PROBABILITIES = 1u << 15,  /* methods: give class probabilities unless told otherwise */
+    KFE_HAS_MISSING = 1u << 16 /* methods: take missing values without filling them in, {missing=nipals} */
 };
 
 /* One row of the guide "which method?". c is the number of classes. */

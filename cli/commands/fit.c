@@ -161,6 +161,16 @@ static void print_scaling(const kfe_model *model)
         fputs(scaled > 0 ? ", columns standardised" : ", columns not scaled", stderr);
 }
 
+/* What a fit on observed entries left out: ", 5% of the values missing (NIPALS)". */
+static void print_missing(const kfe_model *model)
+{
+    int64_t count = 0;
+    const double *share = kfe_model_record(model, "missing-share", &count);
+
+    if (share && count == 1)
+        fprintf(stderr, ", %.2g%% of the values missing (NIPALS)", 100 * *share);
+}
+
 /* "kfd with rbf:gamma=0.1: 2 features from 20 support examples, 0.01 s, written to model.kfe". */
 static kfe_status print_fit(const cli_session *session, const kfe_model *model, double seconds)
 {
@@ -178,6 +188,7 @@ static kfe_status print_fit(const cli_session *session, const kfe_model *model, 
     print_choices(model);
     print_keep(model);
     print_scaling(model);
+    print_missing(model);
     fprintf(stderr, ", %.2f s, written to %s\n", seconds, cli_shown(cli_value(arguments, "output")));
     return KFE_OK;
 }

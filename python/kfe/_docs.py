@@ -87,9 +87,10 @@ _LEARNER_PARAMS = [
 _TASK = Argument("task", "str", "auto", "{'auto', 'classify', 'regress'}",
                  "What y is. 'auto' takes text, truth values and integers with at most 20 different values as classes, "
                  "other numbers as real values, with a warning if they are whole.")
-_MISSING = Argument("missing", "str", "error", "{'error', 'mean', 'median', 'most_frequent'}",
+_MISSING = Argument("missing", "str", "error", "{'error', 'mean', 'median', 'most_frequent', 'nipals'}",
                     "What to do with NaN in X: refuse it, or fill in the mean, median or most frequent value of its column "
-                    "in the training rows, also in new data.")
+                    "in the training rows, also in new data. 'nipals', for PCA, PLS, PLSDA and OPLS, fills in nothing: the fit "
+                    "and the features of new rows are regressions on the values that are there.")
 _ENCODE = Argument("encode", "Any", None, "'auto', list or None",
                    "Columns of X that hold categories: their names or numbers, or 'auto' for all that hold text. Each category of "
                    "the training rows becomes a column of zeros and ones; a category that occurs only in new data gives "

@@ -42,13 +42,13 @@ def check_sparse(X: Any) -> None:
 # scikit-learn 1.6 renamed it.
 FINITE = "ensure_all_finite" if "ensure_all_finite" in inspect.signature(check_array).parameters else "force_all_finite"
 FILLS = {"error": "error", "mean": "mean", "median": "median", "most_frequent": "most-frequent",
-         "most-frequent": "most-frequent"}
+         "most-frequent": "most-frequent", "nipals": "nipals"}
 
 
 def check_missing(missing: str) -> str:
     """The library's name for the way in which missing values are filled."""
     if missing not in FILLS:
-        raise ValueError(f"missing is one of 'error', 'mean', 'median' and 'most_frequent', not {missing!r}")
+        raise ValueError(f"missing is one of 'error', 'mean', 'median', 'most_frequent' and 'nipals', not {missing!r}")
     return FILLS[missing]
 
 

@@ -14,6 +14,7 @@
 #include "learn/predictor.h"
 #include "method/shared/local.h"
 #include "method/shared/moments.h"
+#include "method/shared/nipals.h"
 #include "method/shared/tree.h"
 #include "method/source.h"
 
@@ -65,6 +66,8 @@ typedef struct kfe_i_solution {
     kfe_i_predictor predictor;
     /* What the model keeps of the training data, if the method has it at hand; dim 0: the model learns it from the features. */
     kfe_i_moments moments;
+    /* How rows with missing values get their features, of a primal solution; dim 0: not at all. */
+    kfe_i_nipals nipals;
     kfe_i_record *records;
     int64_t record_count, record_capacity;
 } kfe_i_solution;

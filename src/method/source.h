@@ -54,6 +54,8 @@ typedef struct kfe_i_fit_source {
     const char *const *view_names;
     int view_count;
     const kfe_i_kernel_list *kernels;
+    /* NaNs of the one view are missing values, for methods flagged KFE_HAS_MISSING, which fit on observed entries (shared/observed.h). */
+    int has_missing;
     kfe_i_gram_storage storage; /* how the user wants operators stored */
     kfe_i_landmark_plan landmarks;
     kfe_i_distance_form distance;

@@ -3,7 +3,8 @@
  * How far rows lie from the training data. With whitened scores u of n training rows (shared/spread.h) and scaled columns x ≈ x̄ + Bu,
  *
  *     T² = (n − 1)‖u‖²        Hotelling's T², the distance from the centre within the features
- *     Q  = ‖x − x̄ − Bu‖²      the squared prediction error (SPE), the distance from what the features can show
+ *     Q  = ‖x − x̄ − Bu‖²      the squared prediction error (SPE), the distance from what the features can show; with missing values the mean
+ *                             over observed columns, times the number of columns
  *
  * Jackson & Mudholkar (1979). Time O(ndr), memory for some rows per thread. kfe_fit learns the spread of both; explain/diagnostics.c makes
  * limits of it and measures new rows.
@@ -68,6 +69,19 @@ static void centre_rows(const measuring *job, int64_t first, int64_t count, doub
     }
 }
 
+/* Residuals of missing values become zero. The share of values that are not missing; 1 if all are. */
+static double drop_missing(int64_t d, double *rest)
+{
+    int64_t observed = 0;
+
+    for (int64_t j = 0; j < d; j++)
+        if (isnan(rest[j]))
+            rest[j] = 0;
+        else
+            observed++;
+    return observed > 0 ? (double)observed / (double)d : 1;
+}
+
 static void measure_dense(const measuring *job, int64_t first, int64_t count, const double *u, double *rest)
 {
     int64_t d = job->model->moments.cols;
@@ -77,8 +91,11 @@ static void measure_dense(const measuring *job, int64_t first, int64_t count, co
     if (r > 0)
         cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (blasint)count, (blasint)d, (blasint)r, -1, u,
                     (blasint)r, job->whitening.basis, (blasint)r, 1, rest, (blasint)d);
-    for (int64_t i = 0; job->out.q && i < count; i++)
-        job->out.q[first + i] = cblas_ddot((blasint)d, rest + i * d, 1, rest + i * d, 1);
+    for (int64_t i = 0; i < count; i++) {
+        double share = job->model->nipals.dim > 0 ? drop_missing(d, rest + i * d) : 1;
+        if (job->out.q)
+            job->out.q[first + i] = cblas_ddot((blasint)d, rest + i * d, 1, rest + i * d, 1) / share;
+    }
 }
 
 /* ‖x − x̄‖², and z = Bᵀ(x − x̄), from the entries of a row. */

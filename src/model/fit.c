@@ -290,7 +290,8 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
                                .landmarks = kfe_i_fit_landmarks(job),
                                .kernels = &job->kernels,
                                .views = job->scaled,
-                               .view_count = job->train->view_count};
+                               .view_count = job->train->view_count,
+                               .has_missing = job->train->views[0].gaps.fill == KFE_FILL_NIPALS};
     kfe_i_target standardised = {0};
     int scales = kfe_i_spec_scales_target(job->spec, &job->target);
     int distance = kfe_i_word_index(KFE_DISTANCE_WORDS, job->spec->fit.distance);
@@ -449,12 +450,16 @@ static kfe_status take_moments(kfe_i_fit *job)
 static kfe_status learn_moments(kfe_i_fit *job, const kfe_i_table *features, int mapped)
 {
     int linear = !mapped && !kfe_i_features_not_linear(job->model);
-    kfe_i_moment_data data = {.views = linear ? job->train->view_count : 0,
+    int observed = job->model->nipals.dim > 0;
+    kfe_i_moment_data data = {.views = linear && !observed ? job->train->view_count : 0,
                               .scaled = job->scaled,
                               .features = features,
                               .target = &job->train->target};
 
-    return kfe_i_moments_learn(job->ctx, &data, &job->model->moments);
+    kfe_status status = kfe_i_moments_learn(job->ctx, &data, &job->model->moments);
+    if (status == KFE_OK && observed && job->model->moments.dim > 0)
+        status = kfe_i_moments_of_observed(job->ctx, &job->model->nipals, &job->model->moments);
+    return status;
 }
 
 /* Features that landmarks gave are not computed for the spread alone. */

@@ -91,6 +91,7 @@ void kfe_model_free(kfe_model *model)
         kfe_i_tree_free(model->tree);
     if (model->moments.dim > 0)
         kfe_i_moments_free(&model->moments);
+    kfe_i_nipals_free(&model->nipals);
     kfe_i_free(ctx, model);
 }
 
@@ -256,6 +257,8 @@ kfe_status kfe_i_model_adopt(kfe_model *model, kfe_i_solution *solution, kfe_i_k
     model->offset = solution->offset;
     model->records = solution->records;
     model->record_count = solution->record_count;
+    model->nipals = solution->nipals;
+    solution->nipals = (kfe_i_nipals){0};
     solution->coefficients = solution->offset = NULL;
     solution->records = NULL;
     solution->record_count = 0;

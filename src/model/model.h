@@ -94,7 +94,9 @@ struct kfe_model {
     int64_t rows, dim;
     /* rows × dim; with several views, one such block per view, one below the other; NULL: the identity. */
     double *coefficients;
-    double *offset;         /* dim; NULL: zero */
+    double *offset; /* dim; NULL: zero */
+    kfe_i_nipals
+        nipals; /* how rows with missing values get their features, of a linear projector; dim 0: not at all */
     int64_t *support_index; /* training row of each support example; NULL if they are synthetic or linear */
     kfe_i_local *local;     /* localized projectors; `rows` is then the number of support examples */
     kfe_i_tree *tree;       /* trees; the same */

@@ -196,7 +196,7 @@ static void end_choosing(kfe_context *ctx, choosing *c)
 
 static kfe_status learn_scaler(kfe_context *ctx, kfe_i_scaling how, const kfe_i_kernel_list *kernels,
                                const kfe_data *train, int v, const kfe_i_step_target *target,
-                               kfe_i_scaler *out)
+                               kfe_i_scaler *out, kfe_i_table *scaled)
 {
     kfe_status status = KFE_OK;
     const kfe_i_view *view = &train->views[v];
@@ -210,7 +210,8 @@ static kfe_status learn_scaler(kfe_context *ctx, kfe_i_scaling how, const kfe_i_
 
     if (how.prepare)
         KFE_TRY(kfe_i_chain_of_view(ctx, how.prepare, kernels, train, v, &chain));
-    KFE_TRY(kfe_i_fill_scaler_learn(ctx, kind_for_view(how.kind, kernels, train, v), &source, &chain, out));
+    KFE_TRY(kfe_i_fill_scaler_learn(ctx, kind_for_view(how.kind, kernels, train, v), &source, &chain, out,
+                                    scaled));
 cleanup:
     return status;
 }
@@ -248,15 +249,18 @@ kfe_status kfe_i_scale_views(kfe_context *ctx, kfe_i_scaling how, const kfe_i_ke
     }
     for (int v = 0; v < data->view_count; v++) {
         const kfe_i_table *table = &data->views[v].table;
-        KFE_TRY(learn_scaler(ctx, how, kernels, train, v, columns.given, &scalers[v]));
+        int takes_rows = train == data && !distance.map.values; /* as they come from learning */
+        KFE_TRY(learn_scaler(ctx, how, kernels, train, v, columns.given, &scalers[v],
+                             takes_rows ? &scaled[v] : NULL));
         if (distance.map.values)
             take_distance(&distance, &scalers[v]);
         if (how.keeps_singles && kfe_i_scaler_keeps_single(&scalers[v], table))
             kfe_i_scaler_apply_lazily(&scalers[v], table, &scaled[v]);
-        else
+        else if (!scaled[v].values)
             KFE_TRY(kfe_i_view_scale(ctx, &scalers[v], data, v, &scaled[v]));
+        int keeps_nans = scalers[v].fill_kind == KFE_FILL_NIPALS; /* the data itself has none */
         if (!how.within || scaled[v].values != table->values)
-            KFE_TRY(check_magnitude(ctx, &data->views[v], &scaled[v]));
+            KFE_TRY(check_magnitude(ctx, &data->views[v], keeps_nans ? table : &scaled[v]));
     }
 cleanup:
     for (int v = 0; own && v < data->view_count; v++)

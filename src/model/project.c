@@ -142,7 +142,7 @@ static kfe_status project(kfe_context *ctx, const kfe_i_ready *ready, double *ou
     switch (model->projector) {
     case KFE_PROJECT_LINEAR:
         kfe_i_tables_times(ctx, ready->scaled, model->view_count, model->coefficients, model->dim, out);
-        return KFE_OK;
+        return kfe_i_nipals_features(ctx, &model->nipals, first, model->offset, out);
     case KFE_PROJECT_KERNEL:
         return kfe_i_expand_anywhere(ctx, &model->kernels, ready->scaled, ready->supports,
                                      model->coefficients, model->dim, out);

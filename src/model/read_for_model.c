@@ -206,7 +206,7 @@ static kfe_status expect(reading *r)
                                    .columns = features_of_last(r),
                                    .label_place = label_place(r),
                                    .task = r->model->target.task};
-    if (!fills && r->missing >= KFE_MISSING_MEAN && r->missing <= KFE_MISSING_MOST_FREQUENT)
+    if (!fills && r->missing >= KFE_MISSING_MEAN && r->missing <= KFE_MISSING_NIPALS)
         KFE_FAIL(r->ctx, KFE_EINVAL,
                  "the model has not learned what to fill in for missing values; fit it with {missing=mean}, "
                  "or leave their rows out with {missing=drop}");

@@ -164,9 +164,11 @@ static kfe_status scale_block(request *r, int64_t first, int64_t count)
         *table = (kfe_i_table){.kind = KFE_TABLE_DENSE, .rows = count, .cols = view->cols, .values = values};
         table->stride = view->cols;
         copy_rows(&r->views[v], first, table);
-        if (view->scaler.fill)
+        if (view->scaler.fill && view->scaler.fill_kind != KFE_FILL_NIPALS)
             kfe_i_fill_nans(view->scaler.fill, table);
-        KFE_TRY(kfe_i_table_check_finite_from(r->ctx, table, view->name, first));
+        if (view->scaler.fill_kind !=
+            KFE_FILL_NIPALS) /* else NaNs stay, and features of infinite values are refused */
+            KFE_TRY(kfe_i_table_check_finite_from(r->ctx, table, view->name, first));
         if (view->scaler.chain.count > 0)
             KFE_TRY(step_block(r, view, first, table));
         kfe_i_scaler_apply_in_place(&view->scaler, table);

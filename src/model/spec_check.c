@@ -293,6 +293,43 @@ static kfe_status check_view(checking *job, const kfe_i_view *view)
     return status;
 }
 
+/* Number of the first row without any value; -1: every row has one. */
+static int64_t find_empty_row(const kfe_i_view *view)
+{
+    for (int64_t i = 0; i < view->table.rows; i++)
+        if (view->gaps.row_start[i + 1] - view->gaps.row_start[i] == view->table.cols)
+            return i;
+    return -1;
+}
+
+static kfe_status check_missing(checking *job, const kfe_i_view *view)
+{
+    const kfe_spec *spec = job->spec;
+    int combines = kfe_i_spec_prepares(spec) || spec->fit.scale == KFE_SCALE_L2_ROWS ||
+                   kfe_i_word_index(KFE_DISTANCE_WORDS, spec->fit.distance) < 0;
+    int64_t empty = -1;
+
+    if (view->gaps.fill != KFE_FILL_NIPALS)
+        return KFE_OK;
+    if (!(spec->method->flags & KFE_HAS_MISSING))
+        return MISFIT(
+            job, KFE_MISFIT_OTHER, KFE_EUNSUPPORTED,
+            "{missing=nipals} is for pca, pls, plsda and opls, not for method %s; use {missing=mean}",
+            spec->method->name);
+    if (combines)
+        return MISFIT(
+            job, KFE_MISFIT_OTHER, KFE_EINVAL,
+            "{missing=nipals} leaves values missing, but {prepare}, {scale=l2-rows} and a {distance} from a "
+            "file combine the columns of a row; leave them out, or use {missing=mean}");
+    empty = find_empty_row(view);
+    if (empty >= 0)
+        return MISFIT(
+            job, KFE_MISFIT_OTHER, KFE_EINPUT,
+            "%s: row %lld has no value in any column, so there is nothing to learn from it; leave it out",
+            kfe_i_view_shown(view), (long long)empty + 1);
+    return KFE_OK;
+}
+
 static kfe_status check_views(checking *job)
 {
     kfe_status status = KFE_OK;
@@ -304,8 +341,10 @@ static kfe_status check_views(checking *job)
         !kfe_i_spec_learns_from_kernel(job->spec) && !kfe_i_spec_maps_kernel(job->spec))
         return MISFIT(job, KFE_MISFIT_VIEWS, KFE_EINPUT, "method %s takes one table, but %d were given",
                       job->spec->method->name, data->view_count);
-    for (int v = 0; v < data->view_count; v++)
+    for (int v = 0; v < data->view_count; v++) {
         KFE_TRY(check_view(job, &data->views[v]));
+        KFE_TRY(check_missing(job, &data->views[v]));
+    }
 cleanup:
     return status;
 }

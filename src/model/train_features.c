@@ -81,10 +81,12 @@ kfe_status kfe_i_fit_train_features(kfe_i_fit *job, kfe_i_table *out)
         return kfe_i_solution_features(solution, job->gram, out->values);
     if (solution->kind == KFE_SOLUTION_DUAL)
         KFE_TRY(train_features_of_landmarks(job, out->values));
-    else if (solution->kind == KFE_SOLUTION_PRIMAL)
+    else if (solution->kind == KFE_SOLUTION_PRIMAL) {
         kfe_i_tables_times(job->ctx, job->scaled, job->train->view_count, solution->coefficients,
                            solution->dim, out->values);
-    else if (solution->kind == KFE_SOLUTION_LOCAL || solution->kind == KFE_SOLUTION_VIEWS)
+        KFE_TRY(kfe_i_nipals_features(job->ctx, &solution->nipals, &job->scaled[0], solution->offset,
+                                      out->values));
+    } else if (solution->kind == KFE_SOLUTION_LOCAL || solution->kind == KFE_SOLUTION_VIEWS)
         KFE_TRY(train_features_of_tables(job, out->values));
     else if (solution->kind == KFE_SOLUTION_TREE)
         KFE_TRY(kfe_i_tree_features(job->ctx, solution->tree, &job->kernels, &job->scaled[0], out->values));

@@ -124,7 +124,10 @@ static void add_views(kfe_i_text *text, const kfe_model *model)
         }
         if (view->scaler.fill) {
             kfe_i_word_at(KFE_FILL_WORDS, view->scaler.fill_kind, filled, sizeof filled);
-            kfe_i_text_printf(text, ", missing values filled with the %s", filled);
+            if (view->scaler.fill_kind == KFE_FILL_NIPALS)
+                kfe_i_text_puts(text, ", missing values left out (NIPALS)");
+            else
+                kfe_i_text_printf(text, ", missing values filled with the %s", filled);
         }
         if (view->scaler.map.values && view->scaler.map.diagonal)
             kfe_i_text_puts(text, ", a weight per column");

@@ -37,6 +37,7 @@ static const struct {
     {KFE_HAS_DERIVATIVE, "derivative"},
     {KFE_HAS_SAMPLE_WEIGHTS, "sample weights"},
     {KFE_HAS_PROBABILITIES, "probabilities"},
+    {KFE_HAS_MISSING, "missing values"},
 };
 
 static void write_param(kfe_i_json *json, const kfe_param_info *info)

@@ -513,3 +513,24 @@ def test_arrays_of_single_precision_stay_so_and_mean_the_same(kfe):
     numpy.save(kfe.path("x.npy"), gap)
     kfe.refused("fit", "-m", "kpca", "x.npy", "--label", "none", "-o", "p.kfe", says="row 8, column 4 is missing")
     kfe.ok("fit", "-q", "-m", "kpca", "--missing", "drop", "x.npy", "--label", "none", "-o", "p.kfe")
+
+
+def test_nipals_leaves_missing_values_out(kfe):
+    """The fit's line, the file and new rows; tests of the numbers are in python/tests/test_nipals.py."""
+    random = numpy.random.default_rng(3)
+    x = random.normal(size=(40, 2)) @ random.normal(size=(2, 5)) + 0.1 * random.normal(size=(40, 5))
+    y = x.sum(1)
+    x[random.random(x.shape) < 0.1] = numpy.nan
+    share = 100 * numpy.isnan(x).mean()
+    write(kfe, "t.csv", [["" if numpy.isnan(value) else value for value in row] + [f"{label:.4f}"] for row, label in zip(x, y)])
+    fit = ["fit", "-m", "pls", "--dim", "2", "--learner", "ls", "--scale", "none", "t.csv", "-o", "m.kfe"]
+    kfe.refused(*fit, says="is missing")
+    assert f"{share:.2g}% of the values missing (NIPALS)" in kfe.ok(*fit, "--missing", "nipals").err
+    info = kfe.ok("info", "m.kfe").out
+    assert "missing values left out (NIPALS)" in info and "orthogonality-loss" in info
+    assert json.loads(kfe.ok("info", "--json", "m.kfe").out)["views"][0]["missing"] == "nipals"
+    predicted = numpy.array(kfe.ok("predict", "-q", "m.kfe", "t.csv").out.split()[1:], dtype=float)
+    assert numpy.corrcoef(predicted, y)[0, 1] > 0.98
+    assert "coefficient-sd" in kfe.ok("explain", "-q", "--json", "--parts", "jackknife", "--train", "t.csv", "m.kfe", "t.csv").out
+    kfe.refused("fit", "-m", "kpls", "-k", "linear", "--missing", "nipals", "t.csv", "-o", "n.kfe", says="--missing nipals is for pca, pls, plsda and opls")
+    kfe.refused(*fit, "--missing", "nipals", "--prepare", "snv", says=("--missing nipals leaves values missing", "--prepare"))

@@ -321,6 +321,20 @@ def test_missing_texts_are_filled(tmp_path):
     compare_mixed(tmp_path, model, z, new, [tmp_path / "test.csv"])
 
 
+@pytest.mark.parametrize("method", ["pls", "opls", "pca"])
+def test_rows_with_missing_values(tmp_path, method):
+    """Features of rows with gaps are regressions on observed entries; a row without any value has the features 0."""
+    x, y, _ = mixed(21, 60, classes=2)
+    x[np.random.default_rng(3).random(x.shape) < 0.1] = np.nan
+    write_mixed(tmp_path / "train.csv", x, [], y)
+    model = fitted(tmp_path, "-m", method, "--missing", "nipals", tmp_path / "train.csv")
+    z, _, _ = mixed(22, 20, classes=2)
+    z[np.random.default_rng(4).random(z.shape) < 0.2] = np.nan
+    z[3], z[4] = np.nan, 1.5
+    write_mixed(tmp_path / "test.csv", z, [])
+    compare(tmp_path, model, {"X": z}, [tmp_path / "test.csv"])
+
+
 def test_text_columns_of_views(tmp_path):
     x, y, texts = mixed(16, 60, classes=2)
     write_mixed(tmp_path / "train.csv", x, texts, y)

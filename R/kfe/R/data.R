@@ -226,7 +226,7 @@ division_columns <- function(columns, view, known, count) {
 
 # ---- missing values ----
 
-MISSING <- c("error", "mean", "median", "most_frequent", "drop")
+MISSING <- c("error", "mean", "median", "most_frequent", "nipals", "drop")
 
 check_missing <- function(missing) {
   word <- r_name(one_string(missing, "missing"))

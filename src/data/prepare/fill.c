@@ -119,17 +119,24 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A running mean does not overflow where a sum would. */
-static double mean_of(const struct counted *values, int64_t count)
-{
-    double mean = 0;
-    double total = 0;
+/* Columns that a thread works on at once; tables of fewer numbers than SMALL_TABLE are left to one thread. */
+enum { GROUP = 64, SMALL_TABLE = 1 << 18 };
 
-    for (int64_t i = 0; i < count; i++) {
-        total += values[i].weight;
-        mean += values[i].weight * (values[i].value - mean) / total;
+/* Means of the columns from `first` to `last`; totals: of their weights. A running mean does not overflow where a sum would. */
+static void find_means(const kfe_i_table *table, int64_t first, int64_t last, double *means, double *totals)
+{
+    for (int64_t j = first; j < last; j++)
+        means[j] = totals[j] = 0;
+    for (int64_t i = 0; i < table->rows; i++) {
+        const double *row = table->values + i * table->stride;
+        double weight = kfe_i_row_weight(table, i);
+        for (int64_t j = first; weight > 0 && j < last; j++) {
+            double counts = isnan(row[j]) ? 0 : weight;
+            double left = isnan(row[j]) ? 0 : row[j] - means[j];
+            totals[j] += counts;
+            means[j] += counts * left / (totals[j] > 0 ? totals[j] : 1);
+        }
     }
-    return mean;
 }
 
 /* The mean of the two values in the middle, which may be the same. */
@@ -170,8 +177,6 @@ static double fill_of(kfe_i_fill kind, struct counted *values, int64_t count)
 {
     if (count == 0)
         return 0;
-    if (kind == KFE_FILL_MEAN)
-        return mean_of(values, count);
     qsort(values, (size_t)count, sizeof *values, compare_values);
     return kind == KFE_FILL_MEDIAN ? median_of(values, count) : most_frequent_of(values, count);
 }
@@ -197,13 +202,29 @@ static void fill_category(const kfe_i_table *table, int64_t first, int64_t count
         fill[j] = j == best;
 }
 
-kfe_status kfe_i_fill_learn(kfe_context *ctx, const kfe_i_gaps *gaps, const kfe_i_table *table, double *fill,
-                            int64_t *empty)
+static kfe_status learn_means(kfe_context *ctx, const kfe_i_table *table, double *fill, int64_t *empty)
+{
+    kfe_status status = KFE_OK;
+    double *totals = NULL;
+    int threads = table->rows * table->cols < SMALL_TABLE ? 1 : kfe_context_threads(ctx);
+
+    KFE_ALLOC(ctx, totals, table->cols);
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int64_t first = 0; first < table->cols; first += GROUP)
+        find_means(table, first, first + GROUP < table->cols ? first + GROUP : table->cols, fill, totals);
+    for (int64_t j = table->cols - 1; j >= 0; j--)
+        *empty = totals[j] > 0 ? *empty : j;
+cleanup:
+    kfe_i_free(ctx, totals);
+    return status;
+}
+
+static kfe_status learn_by_column(kfe_context *ctx, kfe_i_fill kind, const kfe_i_table *table, double *fill,
+                                  int64_t *empty)
 {
     kfe_status status = KFE_OK;
     struct counted *values = NULL;
 
-    *empty = -1;
     KFE_ALLOC(ctx, values, table->rows);
     for (int64_t j = 0; j < table->cols; j++) {
         int64_t count = 0;
@@ -211,14 +232,27 @@ kfe_status kfe_i_fill_learn(kfe_context *ctx, const kfe_i_gaps *gaps, const kfe_
             if (!isnan(table->values[i * table->stride + j]))
                 values[count++] =
                     (struct counted){table->values[i * table->stride + j], kfe_i_row_weight(table, i)};
-        fill[j] = fill_of(gaps->fill, values, count);
+        fill[j] = fill_of(kind, values, count);
         if (count == 0 && *empty < 0)
             *empty = j;
     }
-    for (int64_t b = 0; gaps->fill != KFE_FILL_MEAN && b < gaps->block_count; b++)
-        fill_category(table, gaps->blocks[2 * b], gaps->blocks[2 * b + 1], fill);
 cleanup:
     kfe_i_free(ctx, values);
+    return status;
+}
+
+kfe_status kfe_i_fill_learn(kfe_context *ctx, const kfe_i_gaps *gaps, const kfe_i_table *table, double *fill,
+                            int64_t *empty)
+{
+    kfe_status status = KFE_OK;
+
+    *empty = -1;
+    if (gaps->fill == KFE_FILL_MEAN || gaps->fill == KFE_FILL_NIPALS)
+        return learn_means(ctx, table, fill, empty);
+    KFE_TRY(learn_by_column(ctx, gaps->fill, table, fill, empty));
+    for (int64_t b = 0; b < gaps->block_count; b++)
+        fill_category(table, gaps->blocks[2 * b], gaps->blocks[2 * b + 1], fill);
+cleanup:
     return status;
 }
 
@@ -239,17 +273,21 @@ int64_t kfe_i_fill_nans(const double *fill, kfe_i_table *table)
 
 /* ---- again ---- */
 
+void kfe_i_gaps_reopen(const kfe_i_gaps *gaps, kfe_i_table *table)
+{
+    for (int64_t i = 0; i < table->rows; i++)
+        for (int64_t p = gaps->row_start[i]; p < gaps->row_start[i + 1]; p++)
+            table->values[i * table->stride + gaps->columns[p]] = (double)NAN;
+}
+
 kfe_status kfe_i_gaps_open(kfe_context *ctx, const kfe_i_table *table, const kfe_i_gaps *gaps,
                            kfe_i_table *out)
 {
     kfe_status status = kfe_i_table_copy(ctx, table, out);
 
-    if (status != KFE_OK || !gaps || gaps->fill == KFE_FILL_NONE)
-        return status;
-    for (int64_t i = 0; i < out->rows; i++)
-        for (int64_t p = gaps->row_start[i]; p < gaps->row_start[i + 1]; p++)
-            out->values[i * out->stride + gaps->columns[p]] = (double)NAN;
-    return KFE_OK;
+    if (status == KFE_OK && gaps && gaps->fill != KFE_FILL_NONE)
+        kfe_i_gaps_reopen(gaps, out);
+    return status;
 }
 
 kfe_status kfe_i_gaps_refill(kfe_context *ctx, const kfe_i_table *table, const kfe_i_gaps *gaps, double *fill,

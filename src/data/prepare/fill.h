@@ -12,8 +12,14 @@
 #include "data/prepare/encoding.h"
 #include "data/table/table.h"
 
-typedef enum kfe_i_fill { KFE_FILL_NONE, KFE_FILL_MEAN, KFE_FILL_MEDIAN, KFE_FILL_MOST_FREQUENT } kfe_i_fill;
-#define KFE_FILL_WORDS "none|mean|median|most-frequent"
+typedef enum kfe_i_fill {
+    KFE_FILL_NONE,
+    KFE_FILL_MEAN,
+    KFE_FILL_MEDIAN,
+    KFE_FILL_MOST_FREQUENT,
+    KFE_FILL_NIPALS /* scaled tables keep their NaNs, for methods flagged KFE_HAS_MISSING; elsewhere, the mean stands for a value */
+} kfe_i_fill;
+#define KFE_FILL_WORDS "none|mean|median|most-frequent|nipals"
 
 /* Where values of a dense table were missing. */
 typedef struct kfe_i_gaps {
@@ -42,6 +48,8 @@ kfe_status kfe_i_fill_learn(kfe_context *ctx, const kfe_i_gaps *gaps, const kfe_
 /* Replaces the NaNs of a dense table. Returns how many. */
 int64_t kfe_i_fill_nans(const double *fill, kfe_i_table *table);
 
+/* Puts NaN into the gaps of a table of doubles. */
+void kfe_i_gaps_reopen(const kfe_i_gaps *gaps, kfe_i_table *table);
 /* A copy of the table with NaN in its gaps. */
 kfe_status kfe_i_gaps_open(kfe_context *ctx, const kfe_i_table *table, const kfe_i_gaps *gaps,
                            kfe_i_table *out);

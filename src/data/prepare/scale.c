@@ -386,8 +386,40 @@ cleanup:
     return status;
 }
 
+/* The standard deviations are those of tables whose gaps hold the mean; over observed entries alone, they are larger. */
+static kfe_status take_observed_deviations(kfe_context *ctx, const kfe_i_table *table, const kfe_i_gaps *gaps,
+                                           double *factor)
+{
+    kfe_status status = KFE_OK;
+    double total = kfe_i_table_weight(table);
+    double *missing = NULL;
+
+    KFE_ALLOC_ZERO(ctx, missing, table->cols);
+    for (int64_t i = 0; i < table->rows; i++)
+        for (int64_t p = gaps->row_start[i]; p < gaps->row_start[i + 1]; p++)
+            missing[gaps->columns[p]] += kfe_i_row_weight(table, i);
+    for (int64_t j = 0; j < table->cols; j++)
+        if (missing[j] < total)
+            factor[j] *= sqrt(1 - missing[j] / total);
+cleanup:
+    kfe_i_free(ctx, missing);
+    return status;
+}
+
+/* Scales the filled rows where they are, and takes values out again that nothing is filled in for. */
+static void finish_rows(const kfe_i_scaler *scaler, const kfe_i_gaps *gaps, kfe_i_table *filled,
+                        kfe_i_table *scaled)
+{
+    kfe_i_scaler_apply_in_place(scaler, filled);
+    if (scaler->fill_kind == KFE_FILL_NIPALS)
+        kfe_i_gaps_reopen(gaps, filled);
+    filled->weights = NULL;
+    *scaled = *filled;
+    memset(filled, 0, sizeof *filled);
+}
+
 kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_scale_source *source,
-                                   kfe_i_chain *chain, kfe_i_scaler *out)
+                                   kfe_i_chain *chain, kfe_i_scaler *out, kfe_i_table *scaled)
 {
     kfe_status status = KFE_OK;
     kfe_i_table filled = {0};
@@ -404,6 +436,10 @@ kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, cons
     out->fill = fill;
     out->fill_kind = (int)source->gaps->fill;
     fill = NULL;
+    if (out->fill_kind == KFE_FILL_NIPALS && out->kind == KFE_SCALE_STANDARD)
+        KFE_TRY(take_observed_deviations(ctx, source->table, source->gaps, out->factor));
+    if (scaled && out->chain.count == 0)
+        finish_rows(out, source->gaps, &filled, scaled);
 cleanup:
     kfe_i_free(ctx, fill);
     kfe_i_table_free(&filled);
@@ -426,7 +462,8 @@ kfe_status kfe_i_fill_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler,
         KFE_FAIL(ctx, KFE_EINPUT, "the data has %lld columns, but what to fill in was learned on %lld",
                  (long long)table->cols, (long long)scaler->cols);
     KFE_TRY(kfe_i_gaps_open(ctx, table, source->gaps, &filled));
-    kfe_i_fill_nans(scaler->fill, &filled);
+    if (scaler->fill_kind != KFE_FILL_NIPALS)
+        kfe_i_fill_nans(scaler->fill, &filled);
     KFE_TRY(prepare_and_scale(ctx, scaler, &filled, source, out));
     if (!out->owned) { /* nothing is scaled: the copy is the result */
         *out = filled;

@@ -107,9 +107,11 @@ typedef struct kfe_i_scale_source {
     int64_t first_row;               /* of a part of a file: rows before it, for messages */
 } kfe_i_scale_source;
 
-/* Learns what to fill in, the steps of `chain`, which moves into the scaler, and the scaling of a view. Frees the chain after a failure. */
+/* Learns what to fill in, the steps of `chain`, which moves into the scaler, and the scaling of a view. Frees the chain after a failure.
+ * *scaled, unless NULL, receives the rows as kfe_i_fill_scaler_apply makes them, if that takes no work beyond what learning took: if rows were
+ * filled in and there are no steps. Zeroed before. */
 kfe_status kfe_i_fill_scaler_learn(kfe_context *ctx, kfe_i_scale_kind kind, const kfe_i_scale_source *source,
-                                   kfe_i_chain *chain, kfe_i_scaler *out);
+                                   kfe_i_chain *chain, kfe_i_scaler *out, kfe_i_table *scaled);
 /* Fills in, where the scaler has learned it, prepares and scales. */
 kfe_status kfe_i_fill_scaler_apply(kfe_context *ctx, const kfe_i_scaler *scaler,
                                    const kfe_i_scale_source *source, kfe_i_table *out);

@@ -259,7 +259,7 @@ cleanup:
 static kfe_status fill_in(kfe_i_raw_table *raw, const char *file, int missing)
 {
     kfe_status status = KFE_OK;
-    static const char *const words[] = {"", "mean", "median", "most frequent value"};
+    static const char *const words[] = {"", "mean", "median", "most frequent value", "mean"};
     double *fill = NULL;
     int64_t empty = -1;
 
@@ -277,8 +277,12 @@ static kfe_status fill_in(kfe_i_raw_table *raw, const char *file, int missing)
                  file, (long long)empty + 1, raw->column_names ? " ('" : "",
                  raw->column_names ? raw->column_names[empty] : "", raw->column_names ? "')" : "",
                  words[missing]);
-    kfe_i_log(raw->ctx, KFE_LOG_INFO, "%s: %lld missing values are filled with the %s of their column", file,
-              (long long)kfe_i_fill_nans(fill, &raw->table), words[missing]);
+    long long filled = (long long)kfe_i_fill_nans(fill, &raw->table);
+    if (missing == KFE_MISSING_NIPALS)
+        kfe_i_log(raw->ctx, KFE_LOG_INFO, "%s: %lld missing values are left out (NIPALS)", file, filled);
+    else
+        kfe_i_log(raw->ctx, KFE_LOG_INFO, "%s: %lld missing values are filled with the %s of their column",
+                  file, filled, words[missing]);
 cleanup:
     kfe_i_free(raw->ctx, fill);
     return status;
@@ -315,8 +319,7 @@ static kfe_status complete_one(kfe_i_raw_table *raw, const char *file, const kfe
 {
     kfe_status status = KFE_OK;
     int missing = settings->missing;
-    int fills =
-        missing == KFE_MISSING_MEAN || missing == KFE_MISSING_MEDIAN || missing == KFE_MISSING_MOST_FREQUENT;
+    int fills = missing >= KFE_MISSING_MEAN && missing <= KFE_MISSING_NIPALS;
 
     if (raw->has_missing)
         KFE_TRY(refuse_missing_label(raw, file));

@@ -53,7 +53,8 @@ static const kfe_i_param rows[] = {
         "different values, as classes, and warns if it takes other whole numbers as real values"),
     ROW(KFE_CHOICE, missing, "missing", "error", KFE_MISSING_WORDS,
         "missing values: refuse them (error), fill in this value of the column in the training rows, which "
-        "the model keeps for new data (mean, median, most-frequent), or drop the row (drop)"),
+        "the model keeps for new data (mean, median, most-frequent), leave them out of the sums of pca, pls, "
+        "plsda and opls (nipals), or drop the row (drop)"),
     ROW(KFE_CHOICE, content, "content", "numbers", "numbers|strings",
         "what the examples are: rows of numbers, or one string each"),
     ROW(KFE_TEXT, string_views, "string_views", "",

@@ -15,6 +15,7 @@ enum {
     KFE_MISSING_MEAN, /* as in kfe_i_fill */
     KFE_MISSING_MEDIAN,
     KFE_MISSING_MOST_FREQUENT,
+    KFE_MISSING_NIPALS,
     KFE_MISSING_DROP,
     KFE_MISSING_KEEP /* not a word: only for models, which fill in what they have learned */
 };
@@ -22,7 +23,7 @@ enum { KFE_TASK_OPTION_AUTO, KFE_TASK_OPTION_CLASSIFY, KFE_TASK_OPTION_REGRESS }
 enum { KFE_HEADER_AUTO, KFE_HEADER_YES, KFE_HEADER_NO };
 enum { KFE_CONTENT_NUMBERS, KFE_CONTENT_STRINGS };
 
-#define KFE_MISSING_WORDS "error|mean|median|most-frequent|drop"
+#define KFE_MISSING_WORDS "error|mean|median|most-frequent|nipals|drop"
 
 /* The columns of one file that is read for a model. */
 typedef struct kfe_i_expected_view {

@@ -56,8 +56,8 @@ kfe_status kfe_data_set_missing(kfe_context *ctx, kfe_data *data, const char *fi
     int kind = kfe_i_word_index(KFE_FILL_WORDS, fill);
 
     if (kind <= KFE_FILL_NONE)
-        KFE_FAIL(ctx, KFE_EINVAL, "missing values are filled with mean, median or most-frequent, not '%s'",
-                 fill);
+        KFE_FAIL(ctx, KFE_EINVAL,
+                 "missing values are treated by mean, median, most-frequent or nipals, not '%s'", fill);
     for (int v = 0; v < data->view_count; v++)
         KFE_TRY(kfe_i_view_set_missing(ctx, (kfe_i_fill)kind, &data->views[v]));
 cleanup:

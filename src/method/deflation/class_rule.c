@@ -22,6 +22,7 @@ static kfe_status find_features(kfe_context *ctx, const kfe_i_fit_source *source
     KFE_TRY(kfe_i_table_new_dense(ctx, rows, solution->dim, out));
     kfe_i_tables_times(ctx, source->views, source->view_count, solution->coefficients, solution->dim,
                        out->values);
+    KFE_TRY(kfe_i_nipals_features(ctx, &solution->nipals, source->views, solution->offset, out->values));
     for (int64_t i = 0; solution->offset && i < rows; i++)
         for (int64_t j = 0; j < solution->dim; j++)
             out->values[i * solution->dim + j] -= solution->offset[j];

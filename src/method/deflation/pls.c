@@ -8,7 +8,9 @@
  * product XᵀX for all (pls_rows.c); two passes per feature if products lack the digits.
  */
 #include "method/deflation/deflation.h"
+#include "method/deflation/pls_missing.h"
 #include "method/deflation/pls_sums.h"
+#include "method/shared/observed.h"
 #include "method/shared/stand_in.h"
 
 typedef struct pls_settings {
@@ -56,6 +58,8 @@ kfe_status kfe_i_pls_fit(kfe_context *ctx, const kfe_i_fit_source *source, const
         .method = method, .side = KFE_SIDE_PRIMAL, .center = center, .dim = dim};
     int done = 0;
 
+    if (kfe_i_has_missing(source))
+        return kfe_i_pls_missing(ctx, source, method, center, dim, out);
     if (center)
         KFE_TRY(kfe_i_pls_from_rows(ctx, source, dim > 0 ? dim : KFE_DEFLATION_AUTO_DIM, out, &done));
     if (!done)
@@ -86,8 +90,8 @@ const kfe_i_method kfe_i_method_pls = {
     .name = "pls",
     .summary = "partial least squares",
     .reference = "Dhanjal, Gunn & Shawe-Taylor 2009, section 3.1.2",
-    .flags =
-        KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
+    .flags = KFE_HAS_SUPERVISION | KFE_HAS_REGRESSION | KFE_HAS_SPARSE | KFE_HAS_NESTING |
+             KFE_HAS_SAMPLE_WEIGHTS | KFE_HAS_MISSING,
     .instead = "kpls",
     .feature = "LV",
     .params = KFE_PARAM_TABLE(rows, pls_settings),

@@ -37,7 +37,7 @@ const kfe_i_method kfe_i_method_plsda = {
     .summary = "partial least squares discriminant analysis",
     .reference = "Barker & Rayens 2003; Pérez, Ferré & Boqué 2009",
     .flags = KFE_HAS_SUPERVISION | KFE_HAS_SPARSE | KFE_HAS_PREDICTOR | KFE_HAS_PROBABILITIES |
-             KFE_HAS_SAMPLE_WEIGHTS,
+             KFE_HAS_SAMPLE_WEIGHTS | KFE_HAS_MISSING,
     .instead = "kpls",
     .feature = "LV",
     .params = KFE_PARAM_TABLE(rows, plsda_settings),

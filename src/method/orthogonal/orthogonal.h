@@ -32,5 +32,8 @@ typedef struct kfe_i_orthogonal_settings {
 
 kfe_status kfe_i_orthogonal_fit(const char *method, const kfe_i_factor *factor, const kfe_i_target *target,
                                 const kfe_i_orthogonal_settings *settings, kfe_i_solution *out);
+/* opls on data with missing values, without filling them in (opls_missing.c). */
+kfe_status kfe_i_opls_missing(kfe_context *ctx, const kfe_i_fit_source *source,
+                              const kfe_i_orthogonal_settings *settings, kfe_i_solution *out);
 
 #endif

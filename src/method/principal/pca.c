@@ -18,6 +18,7 @@
 #include "linalg/basis.h"
 #include "linalg/linalg.h"
 #include "method/principal/principal.h"
+#include "method/shared/observed.h"
 #include "method/shared/range.h"
 #include "method/shared/scatter.h"
 #include "method/shared/stand_in.h"
@@ -152,6 +153,8 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const vo
         return kfe_i_stand_in_fit(
             ctx, source->sums, &(kfe_i_stand_in_job){.fit = fit, .settings = settings, .centred = s->center},
             out);
+    if (kfe_i_has_missing(source))
+        return kfe_i_pca_missing(ctx, source, s, out);
     KFE_TRY(kfe_i_ask_factor(ctx, source, &x.gram, &x.table, NULL));
     int64_t n = x.table->rows;
     int64_t d = x.table->cols;
@@ -188,7 +191,7 @@ const kfe_i_method kfe_i_method_pca = {
     .name = "pca",
     .summary = "principal component analysis",
     .reference = "Dhanjal, Gunn & Shawe-Taylor 2009, section 3.1.1",
-    .flags = KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS,
+    .flags = KFE_HAS_SPARSE | KFE_HAS_NESTING | KFE_HAS_SAMPLE_WEIGHTS | KFE_HAS_MISSING,
     .instead = "kpca",
     .feature = "PC",
     .params = KFE_PARAM_TABLE(rows, kfe_i_principal_settings),

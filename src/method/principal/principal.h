@@ -31,5 +31,8 @@ typedef struct kfe_i_spectrum {
  * does. */
 kfe_status kfe_i_principal_dim(kfe_context *ctx, const char *method, const kfe_i_principal_settings *settings,
                                const kfe_i_spectrum *spectrum, int64_t *dim);
+/* pca on data with missing values, without filling them in (pca_missing.c). */
+kfe_status kfe_i_pca_missing(kfe_context *ctx, const kfe_i_fit_source *source,
+                             const kfe_i_principal_settings *settings, kfe_i_solution *out);
 
 #endif

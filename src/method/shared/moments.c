@@ -297,6 +297,32 @@ cleanup:
     return status;
 }
 
+kfe_status kfe_i_moments_of_observed(kfe_context *ctx, kfe_i_nipals *nipals, kfe_i_moments *m)
+{
+    kfe_status status = KFE_OK;
+    int64_t k = m->dim;
+
+    KFE_ALLOC_ZERO(m->ctx, m->cross, nipals->cols * k);
+    m->cols = nipals->cols;
+    m->column_means = nipals->means; /* shifted by what the features' means explain */
+    nipals->means = NULL;
+    m->column_squares = nipals->squares;
+    nipals->squares = NULL;
+    KFE_ALLOC(ctx, nipals->means, m->cols);
+    memcpy(nipals->means, m->column_means, (size_t)m->cols * sizeof *nipals->means);
+    for (int64_t s = 0; s < k; s++) {
+        int64_t at = nipals->places[s];
+        const double *pattern = nipals->patterns + s * m->cols;
+        cblas_daxpy((blasint)m->cols, m->feature_means[at], pattern, 1, m->column_means, 1);
+        cblas_dger(CblasRowMajor, (blasint)m->cols, (blasint)k, 1, pattern, 1, m->products + at * k, 1,
+                   m->cross, (blasint)k);
+    }
+    kfe_i_free(nipals->ctx, nipals->patterns);
+    nipals->patterns = NULL;
+cleanup:
+    return status;
+}
+
 /* ---- least squares on the first features ---- */
 
 kfe_status kfe_i_moments_factor(kfe_context *ctx, const kfe_i_moments *m, double l2, double **factor)

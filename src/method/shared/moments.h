@@ -20,6 +20,7 @@
 #include "data/sums/sums.h"
 #include "data/table/table.h"
 #include "data/target/target.h"
+#include "method/shared/nipals.h"
 
 /* The positions in `spread`. */
 typedef enum kfe_i_spread {
@@ -65,6 +66,9 @@ typedef struct kfe_i_column_sums {
 /* The same from sums over the features and, unless NULL, the columns. */
 kfe_status kfe_i_moments_from_sums(kfe_context *ctx, const kfe_i_column_sums *columns,
                                    const kfe_i_sums *features, kfe_i_moments *out);
+/* Gives moments of features and targets the columns of a fit on observed entries, so that cross·(TᵀT)⁻¹ are the loadings of NIPALS. Frees
+ * what `nipals` keeps for this alone. */
+kfe_status kfe_i_moments_of_observed(kfe_context *ctx, kfe_i_nipals *nipals, kfe_i_moments *moments);
 void kfe_i_moments_free(kfe_i_moments *moments);
 
 /* coefficients (features × targets) of the least squares regression of the targets on the first `count` features, with

@@ -77,6 +77,43 @@ cleanup:
     return status;
 }
 
+/* ---- missing values ---- */
+
+/* Whether every feature is one component. */
+static int are_places(const kfe_i_nipals *n)
+{
+    for (int64_t a = 0; a < n->dim; a++) {
+        int64_t times = 0;
+        for (int64_t s = 0; s < n->dim; s++)
+            times += n->places[s] == a;
+        if (times != 1)
+            return 0;
+    }
+    return 1;
+}
+
+/* How the features of rows with missing values are found; a model that takes them otherwise, or not at all, has none of this. */
+static kfe_status exchange_nipals(const kfe_i_exchange *x)
+{
+    kfe_status status = KFE_OK;
+    kfe_model *model = x->model;
+    kfe_i_nipals *n = &model->nipals;
+    int wanted = model->views[0].scaler.fill_kind == KFE_FILL_NIPALS;
+
+    KFE_TRY(kfe_i_check_sound(x, !wanted || model->projector == KFE_PROJECT_LINEAR, "missing"));
+    if (!wanted)
+        return KFE_OK;
+    if (!x->saves)
+        *n = (kfe_i_nipals){.ctx = x->ctx, .cols = model->rows, .dim = model->dim};
+    KFE_TRY(kfe_i_exchange_reals(x, "nipals.means", n->cols, -1, 0, &n->means));
+    KFE_TRY(kfe_i_exchange_reals(x, "nipals.weights", n->dim, n->cols, 0, &n->weights));
+    KFE_TRY(kfe_i_exchange_reals(x, "nipals.loadings", n->dim, n->cols, 0, &n->loadings));
+    KFE_TRY(kfe_i_exchange_integers(x, "nipals.places", n->dim, -1, 0, &n->places));
+    KFE_TRY(kfe_i_check_sound(x, are_places(n), "nipals.places"));
+cleanup:
+    return status;
+}
+
 /* ---- localized projectors ---- */
 
 static int64_t count_of(int64_t value)
@@ -283,6 +320,7 @@ kfe_status kfe_i_exchange_projector(kfe_i_exchange *x)
     KFE_TRY(kind == KFE_PROJECT_LOCAL  ? exchange_local(x)
             : kind == KFE_PROJECT_TREE ? exchange_tree(x)
                                        : exchange_coefficients(x));
+    KFE_TRY(exchange_nipals(x));
     for (int v = 0; v < x->model->view_count; v++)
         KFE_TRY(exchange_support(x, v));
 cleanup:

@@ -79,7 +79,7 @@ kfe_i_value kfe_i_onnx_mapped(kfe_i_onnx *onnx, const kfe_i_map *map, kfe_i_valu
 
 static kfe_i_value filled(kfe_i_onnx *onnx, const kfe_i_scaler *scaler, kfe_i_value x)
 {
-    if (!scaler->fill)
+    if (!scaler->fill || scaler->fill_kind == KFE_FILL_NIPALS)
         return x;
     return kfe_i_onnx_3(onnx, "Where", kfe_i_onnx_1(onnx, "IsNaN", x),
                         kfe_i_onnx_row(onnx, scaler->fill, scaler->cols), x);
@@ -164,13 +164,55 @@ static void linear_features(kfe_i_onnx *onnx, const kfe_model *model, const kfe_
     }
 }
 
+/* Features of rows with missing values, as nipals.h says, instead of those that are given for rows without. */
+static kfe_status observed_features(kfe_i_onnx *onnx, const kfe_i_nipals *n, kfe_i_value x,
+                                    kfe_i_value complete, kfe_i_value *out)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_value *scores = NULL;
+    double *squares = NULL;
+    kfe_i_value zero = kfe_i_onnx_number(onnx, 0);
+    kfe_i_value gaps = kfe_i_onnx_1(onnx, "IsNaN", x);
+    kfe_i_value there = kfe_i_onnx_cast(onnx, kfe_i_onnx_1(onnx, "Not", gaps));
+    kfe_i_value missing = kfe_i_onnx_sum(onnx, kfe_i_onnx_cast(onnx, gaps), 1, 1);
+    kfe_i_value centred = kfe_i_onnx_2(onnx, "Sub", x, kfe_i_onnx_row(onnx, n->means, n->cols));
+    kfe_i_value rest = kfe_i_onnx_3(onnx, "Where", gaps, zero, centred);
+
+    KFE_ALLOC(onnx->ctx, scores, n->dim);
+    KFE_ALLOC(onnx->ctx, squares, n->cols);
+    for (int64_t s = 0; s < n->dim; s++) {
+        const double *w = n->weights + s * n->cols;
+        double square = 0;
+        for (int64_t j = 0; j < n->cols; j++) {
+            squares[j] = w[j] * w[j];
+            square += squares[j];
+        }
+        kfe_i_value along = kfe_i_onnx_2(onnx, "MatMul", rest, kfe_i_onnx_matrix(onnx, w, n->cols, 1));
+        kfe_i_value seen = kfe_i_onnx_2(onnx, "MatMul", there, kfe_i_onnx_matrix(onnx, squares, n->cols, 1));
+        kfe_i_value least = kfe_i_onnx_number(onnx, KFE_LEAST_OBSERVED * square);
+        kfe_i_value t = kfe_i_onnx_3(onnx, "Where", kfe_i_onnx_2(onnx, "Greater", seen, least),
+                                     kfe_i_onnx_2(onnx, "Div", along, seen), zero);
+        kfe_i_value loading = kfe_i_onnx_matrix(onnx, n->loadings + s * n->cols, 1, n->cols);
+        kfe_i_value part = kfe_i_onnx_2(onnx, "MatMul", t, loading);
+        rest = kfe_i_onnx_2(onnx, "Sub", rest, kfe_i_onnx_2(onnx, "Mul", there, part));
+        scores[n->places[s]] = t;
+    }
+    kfe_i_value all = kfe_i_onnx_concat(onnx, scores, n->dim, 1);
+    *out = kfe_i_onnx_3(onnx, "Where", kfe_i_onnx_2(onnx, "Greater", missing, zero), all, complete);
+cleanup:
+    kfe_i_free(onnx->ctx, scores);
+    kfe_i_free(onnx->ctx, squares);
+    return status;
+}
+
 static kfe_status project(kfe_i_onnx *onnx, const kfe_model *model, const kfe_i_value *x,
                           kfe_i_value *features, kfe_i_value *outputs)
 {
     switch (model->projector) {
     case KFE_PROJECT_LINEAR:
         linear_features(onnx, model, x, features);
-        return KFE_OK;
+        return model->nipals.dim > 0 ? observed_features(onnx, &model->nipals, x[0], *features, features)
+                                     : KFE_OK;
     case KFE_PROJECT_KERNEL:
         return kernel_features(onnx, model, x, features);
     case KFE_PROJECT_VIEWS:

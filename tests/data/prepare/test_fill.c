@@ -65,7 +65,7 @@ static kfe_status learn_on_some_rows(kfe_context *ctx, void *user)
     KFE_TRY(kfe_i_table_gather(ctx, &table, index, 4, &part));
     KFE_TRY(kfe_i_gaps_gather(ctx, &gaps, index, 4, &part_gaps));
     kfe_i_scale_source source = {.table = &part, .gaps = &part_gaps, .shown = "part"};
-    KFE_TRY(kfe_i_fill_scaler_learn(ctx, KFE_SCALE_MINMAX, &source, &(kfe_i_chain){0}, &scaler));
+    KFE_TRY(kfe_i_fill_scaler_learn(ctx, KFE_SCALE_MINMAX, &source, &(kfe_i_chain){0}, &scaler, NULL));
     assert_true(fabs(scaler.fill[0] - 11.0 / 3) < 1e-15 && scaler.fill[2] == 6);
     assert_true(scaler.shift[0] == 1 && scaler.shift[2] == 6);
     source = (kfe_i_scale_source){.table = &table, .gaps = &gaps, .shown = "table"};

@@ -155,6 +155,23 @@ test_that("missing values are refused, filled or dropped", {
   expect_identical(kfe(Species ~ ., frame, method = "koc", missing = "drop")$dropped, 3L)
 })
 
+test_that("nipals regresses on the values that are there", {
+  x <- as.matrix(iris[1:4])
+  x[cbind(c(3, 40, 90), c(2, 4, 1))] <- NA
+  model <- kfe(x, method = "pca", dim = 2, missing = "nipals", scale = "none")
+  rest <- sweep(x, 2, colMeans(x, na.rm = TRUE))
+  seen <- !is.na(rest)
+  rest[!seen] <- 0
+  p <- svd(rest)$v[, 1]
+  for (step in 1:500) {
+    t <- rest %*% p / (seen %*% p^2)
+    p <- drop(crossprod(rest, t) / crossprod(seen, t^2))
+    p <- p / sqrt(sum(p^2))
+  }
+  expect_equal(abs(kfe_transform(model, x)[, 1]), abs(drop(t)), tolerance = 1e-9, ignore_attr = TRUE)
+  expect_error(kfe(x, iris$Species, method = "kfd", missing = "nipals"), "is for pca, pls, plsda and opls")
+})
+
 test_that("missing categories are the most frequent one if asked for", {
   frame <- data.frame(size = iris$Petal.Length, colour = rep(c("red", "red", "blue"), 50))
   gap <- frame
