@@ -32,6 +32,16 @@ static void add_two(kfe_i_text *text, const char *title, const char *name, const
     kfe_i_text_puts(text, ")\n");
 }
 
+/* The first of some words, and the end of the line. */
+static void add_words(kfe_i_text *text, int64_t count, char *const *words)
+{
+    for (int64_t i = 0; i < count && i < FEW; i++) {
+        kfe_i_text_puts(text, " ");
+        kfe_i_text_add_shown(text, words[i]);
+    }
+    kfe_i_text_puts(text, count > FEW ? " ...\n" : "\n");
+}
+
 /* Which columns of a view are categories. */
 static void add_encoding(kfe_i_text *text, const kfe_i_encoding *encoding)
 {
@@ -44,11 +54,7 @@ static void add_encoding(kfe_i_text *text, const kfe_i_encoding *encoding)
             kfe_i_text_puts(text, ")");
         }
         kfe_i_text_printf(text, ", %lld categories:", (long long)column->count);
-        for (int64_t k = 0; k < column->count && k < FEW; k++) {
-            kfe_i_text_puts(text, " ");
-            kfe_i_text_add_shown(text, column->words[k]);
-        }
-        kfe_i_text_puts(text, column->count > FEW ? " ...\n" : "\n");
+        add_words(text, column->count, column->words);
     }
 }
 
@@ -139,18 +145,6 @@ static void add_views(kfe_i_text *text, const kfe_model *model)
         add_chosen(text, model, v);
         add_encoding(text, &view->encoding);
     }
-}
-
-static void add_classes(kfe_i_text *text, const kfe_model *model)
-{
-    if (model->target.class_count == 0)
-        return;
-    kfe_i_text_printf(text, "classes     %lld:", (long long)model->target.class_count);
-    for (int64_t i = 0; i < model->target.class_count && i < FEW; i++) {
-        kfe_i_text_puts(text, " ");
-        kfe_i_text_add_shown(text, model->target.class_names[i]);
-    }
-    kfe_i_text_puts(text, model->target.class_count > FEW ? " ...\n" : "\n");
 }
 
 static void add_record(kfe_i_text *text, const kfe_i_record *record)
@@ -249,7 +243,10 @@ static kfe_status describe_as_text(kfe_context *ctx, const kfe_model *model, cha
                           (long long)model->rows);
     add_views(&text, model);
     KFE_TRY(kfe_i_parts_as_text(ctx, model, &text));
-    add_classes(&text, model);
+    if (model->target.class_count > 0) {
+        kfe_i_text_printf(&text, "classes     %lld:", (long long)model->target.class_count);
+        add_words(&text, model->target.class_count, model->target.class_names);
+    }
     add_learner(&text, model);
     for (int64_t i = 0; i < model->record_count; i++)
         add_record(&text, &model->records[i]);
@@ -275,10 +272,7 @@ static void write_encoding(kfe_i_json *json, const kfe_i_encoding *encoding)
         kfe_i_json_integer(json, "column", encoding->columns[e].column + 1);
         if (encoding->columns[e].name)
             kfe_i_json_text(json, "name", encoding->columns[e].name);
-        kfe_i_json_array(json, "categories");
-        for (int64_t k = 0; k < encoding->columns[e].count; k++)
-            kfe_i_json_text(json, NULL, encoding->columns[e].words[k]);
-        kfe_i_json_end(json);
+        kfe_i_json_texts(json, "categories", encoding->columns[e].count, encoding->columns[e].words);
         kfe_i_json_end(json);
     }
     kfe_i_json_end(json);
@@ -293,12 +287,8 @@ static void write_division(kfe_i_json *json, const kfe_i_division *division)
     for (int64_t j = 0; j < division->cols; j++)
         kfe_i_json_integer(json, NULL, division->view_of[j] + 1);
     kfe_i_json_end(json);
-    if (division->names) {
-        kfe_i_json_array(json, "column_names");
-        for (int64_t j = 0; j < division->cols; j++)
-            kfe_i_json_text(json, NULL, division->names[j]);
-        kfe_i_json_end(json);
-    }
+    if (division->names)
+        kfe_i_json_texts(json, "column_names", division->cols, division->names);
     kfe_i_json_end(json);
 }
 
@@ -375,14 +365,6 @@ static void write_records(kfe_i_json *json, const kfe_model *model)
             kfe_i_json_real(json, NULL, record->values[j]);
         kfe_i_json_end(json);
     }
-    kfe_i_json_end(json);
-}
-
-static void write_classes(kfe_i_json *json, const kfe_model *model)
-{
-    kfe_i_json_array(json, "classes");
-    for (int64_t i = 0; i < model->target.class_count; i++)
-        kfe_i_json_text(json, NULL, model->target.class_names[i]);
     kfe_i_json_end(json);
 }
 
@@ -474,7 +456,7 @@ static kfe_status describe_as_json(kfe_context *ctx, const kfe_model *model, cha
     kfe_i_json_integer(&json, "support_size", kfe_model_support_size(model));
     kfe_i_json_integer(&json, "train_rows", model->origin.train_rows);
     kfe_i_json_text(&json, "task", kfe_i_task_name(model->target.task));
-    write_classes(&json, model);
+    kfe_i_json_texts(&json, "classes", model->target.class_count, model->target.class_names);
     write_views(&json, model);
     write_division(&json, &model->division);
     KFE_TRY(kfe_i_parts_as_json(ctx, model, &json));

@@ -109,6 +109,14 @@ void kfe_i_json_text(kfe_i_json *json, const char *key, const char *value)
     put_quoted(&json->text, value);
 }
 
+void kfe_i_json_texts(kfe_i_json *json, const char *key, int64_t count, char *const *values)
+{
+    kfe_i_json_array(json, key);
+    for (int64_t i = 0; i < count; i++)
+        kfe_i_json_text(json, NULL, values[i]);
+    kfe_i_json_end(json);
+}
+
 void kfe_i_json_integer(kfe_i_json *json, const char *key, int64_t value)
 {
     begin_value(json, key);

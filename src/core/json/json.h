@@ -27,6 +27,8 @@ void kfe_i_json_array(kfe_i_json *json, const char *key);
 void kfe_i_json_end(kfe_i_json *json);
 /* Bytes that are not UTF-8 become '?'. */
 void kfe_i_json_text(kfe_i_json *json, const char *key, const char *value);
+/* An array of texts. */
+void kfe_i_json_texts(kfe_i_json *json, const char *key, int64_t count, char *const *values);
 void kfe_i_json_integer(kfe_i_json *json, const char *key, int64_t value);
 /* Writes null for NaN and infinity, which JSON numbers cannot express. */
 void kfe_i_json_real(kfe_i_json *json, const char *key, double value);

@@ -47,10 +47,7 @@ static void write_column(kfe_i_json *json, const kfe_i_figure *figure, int64_t n
             kfe_i_json_real(json, NULL, rounded(column->numbers[i], digits));
         kfe_i_json_end(json);
     } else {
-        kfe_i_json_array(json, "words");
-        for (int64_t w = 0; w < column->word_count; w++)
-            kfe_i_json_text(json, NULL, column->words[w]);
-        kfe_i_json_end(json);
+        kfe_i_json_texts(json, "words", column->word_count, column->words);
         kfe_i_json_array(json, "codes");
         for (int64_t i = 0; i < figure->rows; i++)
             kfe_i_json_integer(json, NULL, column->codes[i]);
