@@ -137,34 +137,30 @@ cleanup:
     return status;
 }
 
-kfe_status kfe_i_gamma_resolve(kfe_context *ctx, double *gamma, const kfe_i_table *train)
+/* A number takes the place of a name: the inverse of the squared distance, or its root. */
+static kfe_status resolve(kfe_context *ctx, const char *parameter, int is_inverse, const kfe_i_table *train,
+                          double *value)
 {
     kfe_status status = KFE_OK;
     double squared = 1;
-    int is_auto = *gamma == GAMMA_AUTO;
+    int is_auto = *value == GAMMA_AUTO;
 
-    if (*gamma > 0)
+    if (*value > 0)
         return KFE_OK;
-    KFE_TRY(named_squared_distance(ctx, "gamma", *gamma, train, &squared));
-    *gamma = 1 / squared;
+    KFE_TRY(named_squared_distance(ctx, parameter, *value, train, &squared));
+    *value = is_inverse ? 1 / squared : sqrt(squared);
     if (!is_auto)
-        kfe_i_log(ctx, KFE_LOG_INFO, "gamma = %g", *gamma);
+        kfe_i_log(ctx, KFE_LOG_INFO, "%s = %g", parameter, *value);
 cleanup:
     return status;
 }
 
+kfe_status kfe_i_gamma_resolve(kfe_context *ctx, double *gamma, const kfe_i_table *train)
+{
+    return resolve(ctx, "gamma", 1, train, gamma);
+}
+
 kfe_status kfe_i_sigma_resolve(kfe_context *ctx, double *sigma, const kfe_i_table *train)
 {
-    kfe_status status = KFE_OK;
-    double squared = 1;
-    int is_auto = *sigma == GAMMA_AUTO;
-
-    if (*sigma > 0)
-        return KFE_OK;
-    KFE_TRY(named_squared_distance(ctx, "sigma", *sigma, train, &squared));
-    *sigma = sqrt(squared);
-    if (!is_auto)
-        kfe_i_log(ctx, KFE_LOG_INFO, "sigma = %g", *sigma);
-cleanup:
-    return status;
+    return resolve(ctx, "sigma", 0, train, sigma);
 }
