@@ -189,7 +189,7 @@ def make_report(kind, folder):
     return folder / "r.html"
 
 
-HEADS = {"fit": ("kfd with rbf: label of train", "Only training examples are given, which say how well the model remembers: accuracy "),
+HEADS = {"fit": ("kfd with rbf: label of train", "Only training examples were given, so this says how well the model remembers: accuracy "),
          "evaluate": ("kfd with rbf: label of test", "Accuracy "),
          "cv": ("Cross-validation of pls: moisture of line", "RMSE "),
          "compare": ("Comparison of kfd, koc and pca: label of train", "the best of 3 methods: accuracy ")}

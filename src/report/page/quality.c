@@ -144,7 +144,8 @@ static void put_metric(const char *metric, int begins, kfe_i_text *words)
 static void write_quality(const quality *q, int is_real, kfe_i_text *words)
 {
     if (q->is_training)
-        kfe_i_text_puts(words, "Only training examples are given, which say how well the model remembers: ");
+        kfe_i_text_puts(words, "Only training examples were given, so this says how well the model "
+                               "remembers: ");
     if (q->method)
         kfe_i_text_printf(words, "%s, the best of %lld methods: ", q->method, (long long)q->methods);
     put_metric(q->metric, !q->is_training && !q->method, words);

@@ -64,7 +64,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     out->rows = source->classes.count;
     KFE_TRY(add_table(source, &c, out));
     kfe_i_text_printf(&out->caption, "Of the %s examples%s, by class.", set->name,
-                      set->weights ? ", which count by their weights" : "");
+                      set->weights ? ", counted by their weights" : "");
     if (source->classes.count > MOST_BARS)
         goto cleanup; /* a table only */
     KFE_TRY(kfe_i_figure_panel(out, NULL, "class", ""));

@@ -496,8 +496,9 @@ void kfe_i_cloud_caption_sets(const kfe_i_cloud *points, kfe_i_figure *figure)
     if (points->predicted && points->source->classes.count > 0)
         kfe_i_text_puts(&figure->caption,
                         has_both(points)
-                            ? " × marks test examples whose class was predicted wrongly, + training examples."
-                            : " Crosses mark examples whose class was predicted wrongly.");
+                            ? " × marks wrongly predicted test examples, + wrongly predicted training "
+                              "examples."
+                            : " Crosses mark wrongly predicted examples.");
     if (has_both(points))
         kfe_i_text_puts(&figure->caption, " Outlines are training examples, filled markers test examples.");
 }

@@ -148,7 +148,8 @@ static kfe_status draw_tables(kfe_context *ctx, const kfe_i_source *source, cons
         kfe_i_text_printf(&out->caption, "row %lld", (long long)row);
     kfe_i_text_puts(
         &out->caption,
-        ". Shares of T² add up to 1, and so do sizes of those of Q, which have the sign of the residual.");
+        ". Shares of T² add up to 1. Shares of Q have the sign of the residual, and their sizes add up to "
+        "1.");
     KFE_TRY(add_columns(ctx, t2, q, out));
 cleanup:
     return status;

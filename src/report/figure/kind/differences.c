@@ -39,8 +39,8 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     }
     kfe_i_text_printf(
         &out->caption,
-        "Mean difference in %s between every two methods on the same splits, with p of the paired t-test "
-        "and of its correction for overlapping training parts.",
+        "Mean difference in %s between each pair of methods on the same splits, with p of the paired "
+        "t-test and of its correction for overlapping training parts.",
         metric ? metric : "the metric");
 cleanup:
     return status;

@@ -129,7 +129,7 @@ static kfe_status fill(kfe_context *ctx, const kfe_model *model, const kfe_resul
     if (high)
         kfe_i_text_puts(&out->caption, columns.is_line
                                            ? " Bands are jack-knife intervals of level 0.95."
-                                           : " Bars of errors are jack-knife intervals of level 0.95.");
+                                           : " Error bars are jack-knife intervals of level 0.95.");
     kfe_i_columns_caption(&columns, out);
     if (kind->most_series && table->cols - 1 > kind->most_series)
         kfe_i_text_printf(&out->caption, " The first %d of %lld features.", kind->most_series,
@@ -235,9 +235,8 @@ const kfe_i_figure_kind kfe_i_figure_smc = {
         &(const explained_kind){
             .table = "smc",
             .y = "F",
-            .caption =
-                "Significance multivariate correlation: F of each column against its part along the regression, "
-                "with 1 and n − 2 degrees of freedom.",
+            .caption = "Significance multivariate correlation: F value of each column, its part along the "
+                       "regression against the rest, with 1 and n − 2 degrees of freedom.",
             .order = KFE_COLUMNS_ABOVE_ZERO,
             .has_f_limit = 1},
 };

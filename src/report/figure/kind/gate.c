@@ -42,8 +42,8 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
             out, k == 0 ? "mean share" : "largest share",
             (kfe_i_series){.mark = KFE_MARK_BARS, .style = k, .count = count, .x = 1, .y = 2 + k}));
     kfe_i_text_puts(&out->caption,
-                    "The gate's shares: their mean over the training examples, and at how many of the "
-                    "examples a part has the largest share.");
+                    "The gate's shares: their mean over the training examples, and the fraction of "
+                    "examples at which each part has the largest share.");
 cleanup:
     return status;
 }

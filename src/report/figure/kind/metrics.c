@@ -76,7 +76,7 @@ static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figur
     KFE_TRY(kfe_i_figure_copy(out, "value", values));
     KFE_TRY(kfe_i_figure_copy(out, "standard error", errors));
     kfe_i_text_printf(&out->caption, "Predictions of %lld %s examples%s.", (long long)set->rows, set->name,
-                      set->weights ? ", which count by their weights" : "");
+                      set->weights ? ", counted by their weights" : "");
     if (set->outcome.task == KFE_TASK_REAL)
         kfe_i_text_puts(&out->caption, " Bias and SEP are the mean and the standard deviation of prediction "
                                        "minus target.");

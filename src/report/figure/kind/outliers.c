@@ -70,9 +70,9 @@ static kfe_status write_caption(const distances *d, kfe_i_figure *out)
     kfe_i_text_printf(
         &out->caption,
         "Hotelling's T², the distance from the centre of the training data within the features, and Q, the "
-        "squared residual off the features. A share of 0.95 of examples like the training data is below "
-        "each dashed limit. The sloping one is that of both together, the acceptance area of DD-SIMCA. "
-        "%lld of %lld are above that of T² or Q.",
+        "squared residual outside the features. A share of 0.95 of examples like the training data is "
+        "below each dashed limit. The sloping limit is for both together: the acceptance area of DD-SIMCA. "
+        "%lld of %lld are above the limit of T² or Q.",
         (long long)d->above, (long long)d->flagged.points.count);
     KFE_TRY(kfe_i_flagged_names(&d->flagged, out));
     kfe_i_cloud_caption(&d->flagged.points, out);

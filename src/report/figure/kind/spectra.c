@@ -308,7 +308,7 @@ static void write_caption(const spectra *s, kfe_i_figure *out)
                       (long long)s->count, (long long)kfe_data_rows(s->set->data), s->set->name,
                       s->panels > 1 ? ": as they are, and as the steps of the model prepare them" : "");
     if (s->step > 1)
-        kfe_i_text_printf(&out->caption, " One of %lld columns is shown.", (long long)s->step);
+        kfe_i_text_printf(&out->caption, " One in %lld columns is shown.", (long long)s->step);
 }
 
 static kfe_status draw(kfe_context *ctx, const kfe_i_source *source, kfe_i_figure *out)
