@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """--prepare: steps against SciPy, chemotools and NumPy's formulas, and wherever a model with steps is used."""
+import inspect
 import json
 import shutil
 
@@ -117,8 +118,32 @@ def test_steps_equal_chemotools(kfe, data):
     ours = prepared(kfe, "snv") * np.sqrt(x.shape[1] / (x.shape[1] - 1))  # chemotools divides by d, kfe by d - 1
     assert np.abs(ours - scatter.StandardNormalVariate().fit_transform(x)).max() < 1e-9
     assert np.abs(prepared(kfe, "msc") - scatter.MultiplicativeScatterCorrection().fit_transform(x)).max() < 1e-9
-    theirs = derivative.SavitzkyGolay(window_size=9, polynomial_order=2, derivate_order=1, mode="interp").fit_transform(x)
+    theirs = derivative.SavitzkyGolay(**savitzky_golay(derivative.SavitzkyGolay, 9, 2, 1)).fit_transform(x)
     assert np.abs(prepared(kfe, "sg:window=9,derivative=1") - theirs).max() < 1e-9
+    smooth = pytest.importorskip("chemotools.smooth").SavitzkyGolayFilter
+    assert np.abs(prepared(kfe, "sg:window=7,order=3") - smooth(**savitzky_golay(smooth, 7, 3)).fit_transform(x)).max() < 1e-9
+    norm = pytest.importorskip("chemotools.scale").NormScaler
+    assert np.abs(prepared(kfe, "vector") - norm(l_norm=2).fit_transform(x)).max() < 1e-9
+    cut = pytest.importorskip("chemotools.feature_selection").RangeCut(start=4, end=20)
+    assert np.array_equal(prepared(kfe, f"cut:keep={WAVES[4]:g}..{WAVES[19]:g}"), cut.fit_transform(x))
+
+
+def savitzky_golay(filter_class, window, order, deriv=None):
+    """Its arguments, which newer versions of chemotools call as SciPy does."""
+    new = "window_length" in inspect.signature(filter_class).parameters
+    names = ("window_length", "polyorder", "deriv") if new else ("window_size", "polynomial_order", "derivate_order")
+    return {"mode": "interp"} | {name: value for name, value in zip(names, (window, order, deriv)) if value is not None}
+
+
+def test_a_stored_reference_equals_that_of_chemotools(kfe, data):
+    """New rows are corrected by the mean of the training rows."""
+    scatter = pytest.importorskip("chemotools.scatter", reason="chemotools (PyPI) is not installed")
+    new = spectra(10, 1)
+    write(kfe, *new, "new.csv")
+    kfe.ok("fit", "-q", "-m", "none", "--learner", "ls", "--task", "regress", "--scale", "none", "--prepare", "msc", "spectra.csv", "-o", "m.kfe")
+    kfe.ok("transform", "-q", "m.kfe", "new.csv", "-o", "z.npy")
+    theirs = scatter.MultiplicativeScatterCorrection().fit(data[0]).transform(new[0])
+    assert np.abs(np.load(kfe.path("z.npy")) - theirs).max() < 1e-9
 
 
 # ---- models ----

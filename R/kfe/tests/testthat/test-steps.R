@@ -31,6 +31,29 @@ test_that("settings of steps and chains are axes of grids", {
   expect_match(paste(capture.output(print(found)), collapse = " "), "prepare=(none|snv|msc,detrend)")
 })
 
+test_that("models keep their steps for new rows, in files and by view", {
+  data <- spectra()
+  new <- data$x[1:4, ] * 2 + 0.1 # scatter, which snv and msc take away
+  for (steps in c("snv", "msc")) {
+    model <- kfe(data$x[-(1:4), ], data$y[-(1:4)], method = "pls", learner = "ls", dim = 3, prepare = steps)
+    expect_equal(predict(model, new), predict(model, data$x[1:4, ]), tolerance = 1e-6)
+    file <- tempfile(fileext = ".kfe")
+    kfe_save(model, file)
+    expect_identical(predict(kfe_load(file), new), predict(model, new))
+    expect_identical(predict(unserialize(serialize(model, NULL)), new), predict(model, new))
+  }
+  views <- function(x) list(low = x[, 1:15], high = x[, 16:30])
+  both <- kfe(views(data$x), data$y, method = "kcca", dim = 2, kernel = "linear", scale = "none", prepare = "snv;high=none")
+  made <- views(data$x)
+  made$low <- t(apply(made$low, 1, function(row) (row - mean(row)) / sd(row)))
+  plain <- kfe(made, data$y, method = "kcca", dim = 2, kernel = "linear", scale = "none")
+  expect_equal(abs(unname(kfe_transform(both, views(new)))), abs(unname(kfe_transform(plain, {
+    at <- views(new)
+    at$low <- t(apply(at$low, 1, function(row) (row - mean(row)) / sd(row)))
+    at
+  }))), tolerance = 1e-6)
+})
+
 test_that("tune tries chains of steps", {
   data <- spectra()
   found <- kfe_tune(data$x, data$y, time = NULL, trials = 60, prepare = c("area", "snv,sg:order=1"), grid = list(sg.window = c(5, 9)),
