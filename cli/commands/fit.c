@@ -131,14 +131,20 @@ static void print_sizes(const kfe_model *model)
         fprintf(stderr, "%s%lld support examples", has_features ? " from " : ": ", support);
 }
 
-/* ", keep 10;5": how many columns the directions of a sparse method use. */
+/* ", keep 10;5": how many columns the directions of a sparse method use; those of views as the parameter names them, "rna:10;5;protein:3;3". */
 static void print_keep(const kfe_model *model)
 {
     int64_t count = 0;
+    int views = kfe_model_views(model);
     const double *kept = kfe_model_record(model, "keep", &count);
 
-    for (int64_t j = 0; kept && j < count; j++)
-        fprintf(stderr, "%s%.0f", j > 0 ? ";" : ", keep ", kept[j]);
+    for (int64_t j = 0; kept && j < count; j++) {
+        int64_t each = views > 1 && count % views == 0 ? count / views : count;
+        fputs(j > 0 ? ";" : ", keep ", stderr);
+        if (each < count && j % each == 0)
+            fprintf(stderr, "%s:", cli_shown(kfe_model_view_name(model, (int)(j / each))));
+        fprintf(stderr, "%.0f", kept[j]);
+    }
 }
 
 /* What scale=auto decided: ", columns standardised". The reason is in the messages of the fit, and in `kfe info`. */

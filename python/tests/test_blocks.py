@@ -211,7 +211,7 @@ def test_no_direction_nearby_agrees_more():
 
     v = target.T @ sum(x @ a / np.linalg.norm(a) for x, a in zip(blocks, loadings))
     best = objective(loadings, v)
-    np.testing.assert_allclose(ours.objective_[0], best, atol=1e-12)
+    np.testing.assert_allclose(ours.criterion_[0], best, atol=1e-12)
     rng = np.random.default_rng(5)
     for size in (1e-3, 1e-1, 1, 10):
         for _ in range(50):
@@ -278,3 +278,70 @@ def test_a_view_that_does_not_vary_is_refused_or_ignored():
         kfe.BlockSparsePLSDA(dim=1).fit(views, y)
     ours = kfe.MBPLS(dim=2, scale="none").fit(views, y)
     assert ours.view_importance_[3] == 0 and ours.view_importance_[:3].min() > 0
+
+
+# ---- keep=auto: one view after the other ----
+
+def test_auto_of_one_view_is_that_of_splsda():
+    views, y = planted()
+    models = [kind(keep="auto", scale="none").fit(views["rna"], y) for kind in (kfe.BlockSparsePLSDAClassifier, kfe.SparsePLSDAClassifier)]
+    np.testing.assert_array_equal(*(model.keep_ for model in models))
+    np.testing.assert_allclose(*(model.transform(views["rna"]) for model in models), atol=1e-8)
+
+
+def test_auto_takes_numbers_that_were_to_be_tried():
+    views, y = planted()
+    new, truth = planted(2)
+    values = [3, 6, 9]
+    auto = kfe.BlockSparsePLSDAClassifier(dim=2, keep="auto", keep_values=values).fit(views, y)
+    assert set(auto.keep_) <= {*values, 25, 30, 40}
+    given = {name: auto.keep_.reshape(3, 2)[v].astype(int) for v, name in enumerate(views)}
+    same = kfe.BlockSparsePLSDAClassifier(dim=2, keep=given).fit(views, y)
+    np.testing.assert_array_equal(same.transform(new), auto.transform(new))
+    assert (auto.predict(new) == truth).mean() > 0.9
+    with pytest.raises(ValueError, match="keep_values"):
+        kfe.BlockSparsePLSDAClassifier(dim=2, keep="auto", keep_values="5;x").fit(views, y)
+
+
+def test_auto_chooses_by_content():
+    views, y = planted()
+    weights = 1 + np.arange(len(y)) % 2
+    order = np.random.default_rng(3).permutation(len(y))
+    repeated = np.repeat(np.arange(len(y)), weights)
+    chosen = [kfe.BlockSparsePLSDA(dim=2, keep="auto").fit(take(views, repeated), y[repeated]),
+              kfe.BlockSparsePLSDA(dim=2, keep="auto").fit(take(views, order), y[order], sample_weight=weights[order])]
+    np.testing.assert_array_equal(*(model.keep_ for model in chosen))
+    np.testing.assert_allclose(*(model.transform(views) for model in chosen), atol=1e-9)
+
+
+def test_one_view_after_the_other_is_about_as_good_as_all_combinations():
+    """Errors of predicted dummies on left-out rows, over the same folds for every combination of two numbers in three views."""
+    views, y = planted(7, n=60)
+    values = [3, 12]
+    auto = kfe.BlockSparsePLSDAClassifier(dim=1, keep="auto", keep_values=values, calibration="none").fit(views, y)
+    dummies = (y[:, None] == np.arange(3)).astype(float)
+    order = np.random.default_rng(1).permutation(60) % 5
+
+    def errors(keep):
+        rest = np.empty(60)
+        for fold in range(5):
+            model = kfe.BlockSparsePLSDAClassifier(dim=1, keep=keep, calibration="none").fit(take(views, order != fold), y[order != fold])
+            rest[order == fold] = ((model.decision_function(take(views, order == fold)) + 0.5 - dummies[order == fold]) ** 2).sum(axis=1)
+        return rest
+
+    tried = [errors(dict(zip(views, (a, b, c)))) for a in (*values, "all") for b in (*values, "all") for c in (*values, "all")]
+    best = min(tried, key=np.sum)
+    ours = errors(dict(zip(views, auto.keep_.astype(int))))
+    assert ours.sum() <= best.sum() + 2 * best.std() * np.sqrt(60)
+    assert ours.sum() < max(each.sum() for each in tried)
+
+
+def test_number_of_components_and_names_of_features():
+    views, y = planted()
+    model = kfe.BlockSparsePLSDAClassifier(keep=5).fit(views, y)
+    names = list(model.get_feature_names_out())
+    assert names[:2] == ["rna_LV1", "rna_LV2"] and len(names) % 3 == 0 and len(names) <= 12
+    assert model.cv_unexplained_variance_[0] < 0.8
+    blocks = kfe.MBPLS(dim=2, features="all").fit(views, y)
+    assert list(blocks.get_feature_names_out()) == ["rna_LV1", "rna_LV2", "mirna_LV1", "mirna_LV2", "protein_LV1", "protein_LV2"]
+    assert list(kfe.MBPLS(dim=2).fit(views, y).get_feature_names_out()) == ["LV1", "LV2"]

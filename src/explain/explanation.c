@@ -132,7 +132,7 @@ static kfe_status label_features(const kfe_i_explaining *job, kfe_i_labels *axis
         return KFE_OK;
     KFE_ALLOC_ZERO(job->ctx, axis->labels, axis->count);
     for (int64_t j = 0; j < axis->count; j++) {
-        char name[64];
+        char name[KFE_FEATURE_NAME];
         kfe_i_feature_name(job->model, j, name, sizeof name);
         KFE_STRDUP(job->ctx, axis->labels[j], name);
     }

@@ -36,6 +36,9 @@ typedef enum kfe_i_record_kind {
     KFE_RECORD_OF_ROWS        /* only the rows themselves tell it */
 } kfe_i_record_kind;
 
+/* The record of methods that make as many features of each view, those of one view after those of another: their number. */
+#define KFE_RECORD_VIEW_DIM "view-dim"
+
 /* Numbers that are kept with the model, such as eigenvalues. */
 typedef struct kfe_i_record {
     char *name;

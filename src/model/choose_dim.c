@@ -17,13 +17,27 @@
 #include "model/choose_keep.h"
 
 enum { MOST_FEATURES = 20, MOST_ROWS = 1000, FEWEST_ROWS = 10 };
+
+/* Of all views or, if directions of each are found together, of the smallest. */
+static int64_t columns_of(const kfe_i_fit *job)
+{
+    int64_t cols = job->scaled[0].cols;
+
+    for (int v = 1; v < job->train->view_count; v++)
+        if (!kfe_i_spec_keep(job->spec))
+            cols += job->scaled[v].cols;
+        else if (job->scaled[v].cols < cols)
+            cols = job->scaled[v].cols;
+    return cols;
+}
+
 /* Linear methods cannot give more features than columns, and other methods no more than rows. */
 static int64_t most_features(const kfe_i_fit *job, int64_t units)
 {
     int64_t most = units - (units + KFE_CHOOSING_FOLDS - 1) / KFE_CHOOSING_FOLDS - 2;
 
-    if (!(job->spec->method->flags & KFE_HAS_KERNELS) && job->scaled[0].cols < most)
-        most = job->scaled[0].cols;
+    if (!(job->spec->method->flags & KFE_HAS_KERNELS) && columns_of(job) < most)
+        most = columns_of(job);
     return most < MOST_FEATURES ? most : MOST_FEATURES;
 }
 
@@ -91,18 +105,6 @@ static kfe_status choose_number(const kfe_i_choosing *c, int rule, int64_t *out)
     return KFE_OK;
 }
 
-/* The first `count` of the numbers in a list. */
-static void take_keep(const char *list, int64_t count, char *out)
-{
-    int64_t length = 0;
-
-    for (int64_t j = 0; list[length]; length++)
-        if (list[length] == ';' && ++j == count)
-            break;
-    memcpy(out, list, (size_t)length);
-    out[length] = 0;
-}
-
 /* Keeps the share of the targets' variance that each number of features left unexplained, with its standard error. */
 static kfe_status keep_errors(kfe_i_fit *job, const kfe_i_choosing *c)
 {
@@ -131,7 +133,7 @@ static kfe_status take_choice(kfe_i_fit *job, const kfe_i_choosing *c, int64_t d
     KFE_TRY(kfe_i_spec_copy(job->ctx, job->spec, &job->own_spec));
     *kfe_i_spec_dim(job->own_spec) = dim;
     if (keep)
-        take_keep(kfe_i_spec_keep(c->spec), dim, kfe_i_spec_keep(job->own_spec));
+        kfe_i_keep_of_first(kfe_i_spec_keep(c->spec), dim, kfe_i_spec_keep(job->own_spec));
     if (kfe_i_spec_chooses_dim(job->spec))
         kfe_i_log(job->ctx, KFE_LOG_INFO, "%s: %lld features by cross-validation on %lld distinct examples",
                   job->spec->method->name, (long long)dim, (long long)c->units);
@@ -149,7 +151,7 @@ static int is_unfit(kfe_status status)
     return status == KFE_EINPUT || status == KFE_ENUMERIC || status == KFE_EINVAL;
 }
 
-static kfe_status choose(kfe_i_fit *job, kfe_i_choosing *c)
+static kfe_status choose(kfe_i_fit *job, kfe_i_choosing *c, const kfe_i_keep_task *keep)
 {
     kfe_status status = KFE_OK;
     kfe_log_fn log = job->ctx->log;
@@ -164,8 +166,7 @@ static kfe_status choose(kfe_i_fit *job, kfe_i_choosing *c)
     job->ctx->log = NULL; /* the user is not responsible for what folds warn of */
     status = kfe_i_choosing_begin(c);
     if (status == KFE_OK)
-        status = kfe_i_spec_chooses_keep(job->spec) ? kfe_i_choose_keep(c, job->scaled[0].cols, given)
-                                                    : kfe_i_choosing_measure(c);
+        status = kfe_i_spec_chooses_keep(job->spec) ? kfe_i_choose_keep(c, keep) : kfe_i_choosing_measure(c);
     job->ctx->log = log;
     if (is_unfit(status) || (status == KFE_OK && !(kfe_i_choosing_sum(c, c->errors) > 0)))
         return KFE_OK;
@@ -183,17 +184,24 @@ kfe_status kfe_i_fit_choose_dim(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
     kfe_i_choosing c = {.ctx = job->ctx, .memory.ctx = job->ctx, .train = job->train};
+    kfe_i_keep_task keep = {.views = job->scaled,
+                            .view_count = job->train->view_count,
+                            .given = !kfe_i_spec_chooses_dim(job->spec)};
 
     if (job->target.task == KFE_TASK_NONE)
         return KFE_OK;
+    if (kfe_i_spec_chooses_keep(job->spec))
+        KFE_TRY(kfe_i_keep_values(job->ctx, job->spec->method->name, kfe_i_spec_keep_values(job->spec),
+                                  &keep.values));
     KFE_TRY(kfe_i_distinct_make(job->ctx, job->target.rows, job->target.keys, KFE_STREAM_DIM, &c.distinct));
     c.units = c.distinct.count < MOST_ROWS ? c.distinct.count : MOST_ROWS;
     c.most = most_features(job, c.units);
     if (!kfe_i_spec_chooses_dim(job->spec) && *kfe_i_spec_dim(job->spec) < c.most)
         c.most = *kfe_i_spec_dim(job->spec);
     if (c.units >= FEWEST_ROWS && c.most > !kfe_i_spec_chooses_keep(job->spec))
-        KFE_TRY(choose(job, &c));
+        KFE_TRY(choose(job, &c, &keep));
 cleanup:
+    kfe_i_free(job->ctx, keep.values.items);
     kfe_i_choosing_free(&c);
     return status;
 }

@@ -76,45 +76,76 @@ static void add_feature(regression *r)
     r->count++;
 }
 
-/* The squared residuals of the rows left out, after j features. */
-static void add_errors(const regression *r, int64_t j)
+/* The squared residuals of the rows left out: rest (left × targets), after j features. */
+static void add_errors(const kfe_i_choosing *c, int64_t left, const double *rest, int64_t j)
 {
-    const kfe_i_choosing *c = r->c;
-
-    for (int64_t i = 0; i < r->left; i++) {
+    for (int64_t i = 0; i < left; i++) {
         double sum = 0;
         for (int64_t k = 0; k < c->targets; k++)
-            sum += r->rest_left[i * c->targets + k] * r->rest_left[i * c->targets + k];
+            sum += rest[i * c->targets + k] * rest[i * c->targets + k];
         c->errors[j * c->units + c->distinct.of[c->left[i]]] += weight_of(c, c->left[i]) * sum;
     }
 }
 
-static kfe_status regress(kfe_i_choosing *c, int64_t kept, int64_t left, const kfe_i_table *on_kept,
-                          const kfe_i_table *on_left)
+/* The features of one view, or of all: those from `first` on, `count` of them. */
+typedef struct feature_set {
+    const kfe_i_table *on_kept, *on_left;
+    int64_t first, count;
+} feature_set;
+
+/* Puts feature j, the constant for 0, at the end of on_kept and on_left. */
+static void take_feature(const regression *r, const feature_set *set, int64_t j)
 {
-    kfe_status status = KFE_OK;
-    regression r = {.c = c, .kept = kept, .left = left};
-    kfe_i_arena memory = {.ctx = c->ctx};
+    double *own = r->on_kept + r->count * r->kept;
+    double *other = r->on_left + r->count * r->left;
+    int64_t column = set->first + (j - 1 < set->count ? j - 1 : 0);
+
+    for (int64_t i = 0; i < r->kept; i++)
+        own[i] = j == 0 ? 1 : kfe_i_table_value(set->on_kept, i, column);
+    for (int64_t i = 0; i < r->left; i++)
+        other[i] = j == 0 ? 1 : kfe_i_table_value(set->on_left, i, column);
+}
+
+/* rests (most + 1 blocks of left × targets) += weight times the residuals after the constant, after one feature, … */
+static void regress(regression *r, const feature_set *set, double weight, double *rests)
+{
+    const kfe_i_choosing *c = r->c;
     int64_t t = c->targets;
 
-    KFE_TAKE(&memory, r.on_kept, kept * (c->most + 1));
-    KFE_TAKE(&memory, r.on_left, left * (c->most + 1));
-    KFE_TAKE(&memory, r.rest_kept, kept * t);
-    KFE_TAKE(&memory, r.rest_left, left * t);
-    for (int64_t i = 0; i < kept; i++)
-        memcpy(r.rest_kept + i * t, c->y + c->kept[i] * t, (size_t)t * sizeof *c->y);
-    for (int64_t i = 0; i < left; i++)
-        memcpy(r.rest_left + i * t, c->y + c->left[i] * t, (size_t)t * sizeof *c->y);
-    for (int64_t j = 0; j <= c->most; j++) {
-        double *own = r.on_kept + r.count * kept;
-        double *other = r.on_left + r.count * left;
-        for (int64_t i = 0; i < kept; i++)
-            own[i] = j == 0 ? 1 : kfe_i_table_value(on_kept, i, j - 1 < on_kept->cols ? j - 1 : 0);
-        for (int64_t i = 0; i < left; i++)
-            other[i] = j == 0 ? 1 : kfe_i_table_value(on_left, i, j - 1 < on_left->cols ? j - 1 : 0);
-        add_feature(&r);
-        add_errors(&r, j);
+    r->count = 0;
+    for (int64_t i = 0; i < r->kept; i++)
+        memcpy(r->rest_kept + i * t, c->y + c->kept[i] * t, (size_t)t * sizeof *c->y);
+    for (int64_t i = 0; i < r->left; i++)
+        memcpy(r->rest_left + i * t, c->y + c->left[i] * t, (size_t)t * sizeof *c->y);
+    for (int64_t j = 0; j <= c->most; j++, rests += r->left * t) {
+        take_feature(r, set, j);
+        add_feature(r);
+        for (int64_t k = 0; k < r->left * t; k++)
+            rests[k] += weight * r->rest_left[k];
     }
+}
+
+/* Where features of one view stand after those of another, each view predicts by its own, and predictions are averaged as the model does. */
+static kfe_status measure_fold(kfe_i_choosing *c, const kfe_model *model, int64_t left, feature_set all)
+{
+    kfe_status status = KFE_OK;
+    regression r = {.c = c, .kept = all.on_kept->rows, .left = left};
+    kfe_i_arena memory = {.ctx = c->ctx};
+    int64_t count = 0;
+    const double *weights = kfe_model_record(model, "prediction-weights", &count);
+    int64_t views = kfe_i_model_feature_views(model);
+    double *rests;
+
+    KFE_TAKE(&memory, r.on_kept, r.kept * (c->most + 1));
+    KFE_TAKE(&memory, r.on_left, left * (c->most + 1));
+    KFE_TAKE(&memory, r.rest_kept, r.kept * c->targets);
+    KFE_TAKE(&memory, r.rest_left, left * c->targets);
+    KFE_TAKE_ZERO(&memory, rests, (c->most + 1) * left * c->targets);
+    all.count = all.on_kept->cols / views;
+    for (int64_t v = 0; v < views; v++, all.first += all.count)
+        regress(&r, &all, weights && count == views ? weights[v] : 1 / (double)views, rests);
+    for (int64_t j = 0; j <= c->most; j++)
+        add_errors(c, left, rests + j * left * c->targets, j);
 cleanup:
     kfe_i_arena_free(&memory);
     return status;
@@ -135,37 +166,61 @@ cleanup:
     return status;
 }
 
+/* Lists the rows of a fold in c->kept and c->left. */
+static void list_fold(kfe_i_choosing *c, int64_t fold, int64_t *kept, int64_t *left)
+{
+    *kept = *left = 0;
+    for (int64_t k = 0; k < c->distinct.rows && c->distinct.of[c->order[k]] < c->units; k++) {
+        int64_t i = c->order[k];
+        if (c->fold_of[c->distinct.of[i]] == fold)
+            c->left[(*left)++] = i;
+        else
+            c->kept[(*kept)++] = i;
+    }
+}
+
+static kfe_status gather(kfe_i_choosing *c, int64_t kept, int64_t left, kfe_data **on, kfe_data **out)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_row_list kept_rows = {c->kept, kept};
+
+    KFE_TRY(kfe_i_gather_fold(c->ctx, c->spec, c->train, kept_rows, kept_rows, on));
+    KFE_TRY(kfe_i_gather_fold(c->ctx, c->spec, c->train, (kfe_i_row_list){c->left, left}, kept_rows, out));
+    KFE_TRY(drop_empty_classes(*on));
+    if (c->keeps_folds)
+        KFE_TRY(kfe_i_data_set_keys(c->ctx, *on));
+cleanup:
+    return status;
+}
+
+static void free_fold(kfe_i_choosing *c, int64_t fold)
+{
+    kfe_data_free(c->on[fold]);
+    kfe_data_free(c->out[fold]);
+    c->on[fold] = c->out[fold] = NULL;
+}
+
 static kfe_status run_fold(kfe_i_choosing *c, int64_t fold)
 {
     kfe_status status = KFE_OK;
     int64_t kept = 0;
     int64_t left = 0;
-    kfe_data *on = NULL;
-    kfe_data *out = NULL;
     kfe_model *model = NULL;
     kfe_i_table features[2] = {{0}, {0}};
 
-    for (int64_t k = 0; k < c->distinct.rows && c->distinct.of[c->order[k]] < c->units; k++) {
-        int64_t i = c->order[k];
-        if (c->fold_of[c->distinct.of[i]] == fold)
-            c->left[left++] = i;
-        else
-            c->kept[kept++] = i;
-    }
-    const kfe_i_row_list kept_rows = {c->kept, kept};
-    KFE_TRY(kfe_i_gather_fold(c->ctx, c->spec, c->train, kept_rows, kept_rows, &on));
-    KFE_TRY(kfe_i_gather_fold(c->ctx, c->spec, c->train, (kfe_i_row_list){c->left, left}, kept_rows, &out));
-    KFE_TRY(drop_empty_classes(on));
-    KFE_TRY(kfe_i_fit_model(c->ctx, c->spec, on, &model));
-    KFE_TRY(kfe_i_model_features(c->ctx, model, on, &features[0]));
-    KFE_TRY(kfe_i_model_features(c->ctx, model, out, &features[1]));
-    KFE_TRY(regress(c, kept, left, &features[0], &features[1]));
+    list_fold(c, fold, &kept, &left);
+    if (!c->out[fold])
+        KFE_TRY(gather(c, kept, left, &c->on[fold], &c->out[fold]));
+    KFE_TRY(kfe_i_fit_model(c->ctx, c->spec, c->on[fold], &model));
+    KFE_TRY(kfe_i_model_features(c->ctx, model, c->on[fold], &features[0]));
+    KFE_TRY(kfe_i_model_features(c->ctx, model, c->out[fold], &features[1]));
+    KFE_TRY(measure_fold(c, model, left, (feature_set){.on_kept = &features[0], .on_left = &features[1]}));
 cleanup:
     kfe_i_table_free(&features[0]);
     kfe_i_table_free(&features[1]);
     kfe_model_free(model);
-    kfe_data_free(on);
-    kfe_data_free(out);
+    if (!c->keeps_folds)
+        free_fold(c, fold);
     return status;
 }
 
@@ -274,7 +329,7 @@ kfe_status kfe_i_choosing_measure(kfe_i_choosing *c)
 
     memset(c->errors, 0, (size_t)((c->most + 1) * c->units) * sizeof *c->errors);
     for (int64_t fold = 0; fold < KFE_CHOOSING_FOLDS; fold++) {
-        KFE_TRY(kfe_i_progress(c->ctx, "kfe_i_choosing the number of features", fold, KFE_CHOOSING_FOLDS));
+        KFE_TRY(kfe_i_progress(c->ctx, "choosing the number of features", fold, KFE_CHOOSING_FOLDS));
         KFE_TRY(run_fold(c, fold));
     }
 cleanup:
@@ -305,6 +360,8 @@ double kfe_i_choosing_standard_error(const kfe_i_choosing *c, const double *erro
 
 void kfe_i_choosing_free(kfe_i_choosing *c)
 {
+    for (int64_t fold = 0; fold < KFE_CHOOSING_FOLDS; fold++)
+        free_fold(c, fold);
     kfe_spec_free(c->spec);
     kfe_i_distinct_free(&c->distinct);
     kfe_i_arena_free(&c->memory);

@@ -26,6 +26,9 @@ typedef struct kfe_i_choosing {
     int64_t *fold_of; /* units */
     int64_t *order;   /* rows: by content, as methods break ties by the places of rows */
     int64_t *kept, *left;
+    /* The rows of each fold with the keys of the kept ones, if they are measured again and again; NULL: not gathered yet. */
+    int keeps_folds;
+    kfe_data *on[KFE_CHOOSING_FOLDS], *out[KFE_CHOOSING_FOLDS];
 } kfe_i_choosing;
 
 /* After `ctx`, `memory.ctx`, `train`, `distinct`, `units`, `most` and `spec` were set: takes the targets and deals the rows to folds. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the features of a model are called: in figures "LV 2", "PC 1", "orthogonal 1" or "feature 3"; as columns of a table "LV2", "PC1",
- * "orthogonal1", or with the name of the method, "hsic3", since tables of several models are put beside each other. */
+ * "orthogonal1", or with the name of the method, "hsic3", since tables of several models are put beside each other. Features of one view have its
+ * name before that: "rna LV 2", "rna_LV2". */
+#include <string.h>
+
 #include "core/text.h"
 #include "method/method.h"
 #include "model/model.h"
@@ -25,6 +28,21 @@ static int64_t predictive_count(const kfe_model *model)
     return predictive && count == 1 ? (int64_t)*predictive : -1;
 }
 
+/* How many features each view has, if those of one view stand after those of another; 0: they do not. */
+static int64_t features_of_view(const kfe_model *model)
+{
+    int64_t count = 0;
+    const double *dim = kfe_model_record(model, KFE_RECORD_VIEW_DIM, &count);
+
+    return dim && count == 1 && *dim >= 1 && *dim * model->view_count == (double)model->dim ? (int64_t)*dim
+                                                                                            : 0;
+}
+
+int64_t kfe_i_model_feature_views(const kfe_model *model)
+{
+    return features_of_view(model) > 0 ? model->view_count : 1;
+}
+
 int kfe_i_features_have_names(const kfe_model *model)
 {
     return predictive_count(model) >= 0 || word_of(model);
@@ -36,6 +54,8 @@ static const char *word_and_number(const kfe_model *model, int64_t feature, long
     int64_t predictive = predictive_count(model);
 
     *number = feature + 1;
+    if (predictive < 0 && features_of_view(model) > 0)
+        *number = feature % features_of_view(model) + 1;
     if (predictive < 0)
         return word_of(model);
     if (feature < predictive)
@@ -44,12 +64,29 @@ static const char *word_and_number(const kfe_model *model, int64_t feature, long
     return "orthogonal";
 }
 
+/* The name of the view that a feature is of, NULL: it is of all views. Views of long names are called view1, view2, …, in `room`. */
+static const char *view_of(const kfe_model *model, int64_t feature, char room[KFE_NUMBER_TEXT])
+{
+    int64_t dim = features_of_view(model);
+
+    if (dim == 0)
+        return NULL;
+    const char *name = model->views[feature / dim].name;
+    if (name && strlen(name) < KFE_FEATURE_NAME / 2)
+        return name;
+    kfe_i_snprintf(room, KFE_NUMBER_TEXT, "view%lld", (long long)(feature / dim) + 1);
+    return room;
+}
+
 void kfe_i_feature_name(const kfe_model *model, int64_t feature, char *out, size_t size)
 {
     long long number;
+    char room[KFE_NUMBER_TEXT];
     const char *word = word_and_number(model, feature, &number);
+    const char *view = view_of(model, feature, room);
 
-    kfe_i_snprintf(out, size, "%s %lld", word ? word : "feature", number);
+    kfe_i_snprintf(out, size, "%s%s%s %lld", view ? view : "", view ? " " : "", word ? word : "feature",
+                   number);
 }
 
 /* What the features of models without a word are called in tables: as the method, with _ for -, or values of decision functions. */
@@ -75,6 +112,7 @@ kfe_status kfe_model_feature_name(kfe_context *ctx, const kfe_model *model, int6
 {
     kfe_i_text text;
     long long number;
+    char room[KFE_NUMBER_TEXT];
     const char *word;
 
     *out = NULL;
@@ -87,6 +125,9 @@ kfe_status kfe_model_feature_name(kfe_context *ctx, const kfe_model *model, int6
         kfe_i_text_puts(&text, passed_on(model, feature));
         return kfe_i_text_take(&text, out);
     }
+    const char *view = view_of(model, feature, room);
+    if (view)
+        kfe_i_text_printf(&text, "%s_", view);
     if (word)
         kfe_i_text_puts(&text, word);
     else if (model->projector == KFE_PROJECT_IDENTITY)

@@ -121,9 +121,12 @@ int kfe_i_kernels_are_linear(const kfe_i_kernel_list *kernels);
 /* Whether a learned distance (data/table/map.h) mixes the scaled columns of a view. */
 int kfe_i_model_has_map(const kfe_model *model);
 
+enum { KFE_FEATURE_NAME = 64 }; /* room for the name of a feature */
 /* What feature number `feature`, from 0, is called: "LV 2", "PC 1", "orthogonal 1", or "feature 3" if the method has no word for it. */
 void kfe_i_feature_name(const kfe_model *model, int64_t feature, char *out, size_t size);
 int kfe_i_features_have_names(const kfe_model *model);
+/* How many views have as many features each, those of one view after those of another; 1: the features are those of all views together. */
+int64_t kfe_i_model_feature_views(const kfe_model *model);
 
 /* Names in model files and reports: "none", "classes" or "real" */
 const char *kfe_i_task_name(kfe_task task);

@@ -425,6 +425,11 @@ char *kfe_i_spec_keep(const kfe_spec *spec)
     return row && row->info.type == KFE_PARAM_TEXT ? (char *)spec->settings + row->offset : NULL;
 }
 
+const char *kfe_i_spec_keep_values(const kfe_spec *spec)
+{
+    return (const char *)spec->settings + kfe_i_param_find(&spec->method->params, "keep-values")->offset;
+}
+
 int kfe_i_spec_chooses_keep(const kfe_spec *spec)
 {
     const char *keep = kfe_i_spec_keep(spec);

@@ -80,6 +80,8 @@ kfe_i_calibration_kind kfe_i_spec_calibration(const kfe_spec *spec);
 int64_t *kfe_i_spec_dim(const kfe_spec *spec);
 /* The parameter `keep` of sparse methods; NULL: the method has none. */
 char *kfe_i_spec_keep(const kfe_spec *spec);
+/* The numbers that keep=auto tries, as text. */
+const char *kfe_i_spec_keep_values(const kfe_spec *spec);
 /* Whether cross-validation chooses how many columns directions use (choose_keep.h). */
 int kfe_i_spec_chooses_keep(const kfe_spec *spec);
 /* Whether cross-validation chooses the number of features (choose_dim.h). */

@@ -17,8 +17,8 @@
 
 #include "core/memory.h"
 #include "method/deflation/deflation.h"
-#include "method/deflation/keep.h"
 #include "method/deflation/spls.h"
+#include "method/shared/keep.h"
 #include "method/shared/stand_in.h"
 
 enum { MOST_ITERATIONS = 500 };
@@ -27,12 +27,12 @@ enum { MOST_ITERATIONS = 500 };
 typedef struct spls_settings {
     int64_t dim;
     int center;
-    char keep[KFE_PARAM_TEXT_SIZE];
+    char keep[KFE_PARAM_TEXT_SIZE], keep_values[KFE_PARAM_TEXT_SIZE];
 } spls_settings;
 
 static const kfe_i_param rows[] = {
     KFE_DEFLATION_ROWS(spls_settings, "yes"),
-    KFE_KEEP_ROW(spls_settings, keep),
+    KFE_KEEP_ROWS(spls_settings),
 };
 
 /* ---- directions ---- */

@@ -7,19 +7,19 @@
  */
 #include "method/deflation/class_rule.h"
 #include "method/deflation/deflation.h"
-#include "method/deflation/keep.h"
 #include "method/deflation/spls.h"
+#include "method/shared/keep.h"
 
 typedef struct splsda_settings {
     int64_t dim;
     int center;
-    char keep[KFE_PARAM_TEXT_SIZE];
+    char keep[KFE_PARAM_TEXT_SIZE], keep_values[KFE_PARAM_TEXT_SIZE];
     int rule;
 } splsda_settings;
 
 static const kfe_i_param rows[] = {
     KFE_DEFLATION_ROWS(splsda_settings, "yes"),
-    KFE_KEEP_ROW(splsda_settings, keep),
+    KFE_KEEP_ROWS(splsda_settings),
     KFE_CLASS_RULE_ROW(splsda_settings, rule),
 };
 

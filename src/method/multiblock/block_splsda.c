@@ -25,22 +25,23 @@
 #include "core/text.h"
 #include "method/deflation/class_rule.h"
 #include "method/deflation/deflation.h"
-#include "method/deflation/keep.h"
 #include "method/multiblock/view_source.h"
+#include "method/shared/keep.h"
 
-enum { MOST_ITERATIONS = 500 };
+/* A direction of fewer than 1 in so many columns is multiplied with these alone. */
+enum { MOST_ITERATIONS = 500, FEW_COLUMNS = 4 };
 #define KFE_BLOCKS_SETTLED 1e-10
 
 typedef struct block_settings {
     int64_t dim;
-    char keep[KFE_PARAM_TEXT_SIZE];
+    char keep[KFE_PARAM_TEXT_SIZE], keep_values[KFE_PARAM_TEXT_SIZE];
     char design[KFE_PARAM_TEXT_SIZE];
     int rule;
 } block_settings;
 
 static const kfe_i_param rows[] = {
     KFE_CHOSEN_DIM_ROW(block_settings, dim, "10"),
-    KFE_KEEP_BY_VIEW_ROW(block_settings, keep),
+    KFE_KEEP_BY_VIEW_ROWS(block_settings),
     KFE_TEXT(
         block_settings, design, "design", "0.1",
         "how much agreement between views counts beside the classes, from 0 to 1: one number for all pairs "
@@ -54,6 +55,7 @@ typedef struct block_view {
     kfe_i_keep_list keep;
     double factor;                      /* 1 over the root of the total variance */
     double *direction, *before, *sizes; /* columns */
+    int64_t *used;                      /* columns: those of the direction */
     double *score;                      /* n */
     double *kept;                       /* most: columns that each direction uses */
 } block_view;
@@ -72,7 +74,7 @@ typedef struct blocks {
     double *side, *sum;            /* n: Yv; what a view is to agree with */
     double target_factor;
     double change;        /* the largest change of a direction in its last iteration */
-    double *objective;    /* most */
+    double *criterion;    /* most */
     double *correlations; /* count: of the scores with Yv, summed over components */
     const char *ended;
 } blocks;
@@ -128,6 +130,7 @@ static kfe_status open_view(blocks *b, int v)
     KFE_TAKE(&b->memory, view->direction, table->cols);
     KFE_TAKE(&b->memory, view->before, table->cols);
     KFE_TAKE(&b->memory, view->sizes, table->cols);
+    KFE_TAKE(&b->memory, view->used, table->cols);
     KFE_TAKE(&b->memory, view->score, table->rows);
     KFE_TAKE_ZERO(&b->memory, view->kept, view->deflation.most);
     b->most = v == 0 || view->deflation.most < b->most ? view->deflation.most : b->most;
@@ -153,7 +156,7 @@ static kfe_status open_views(blocks *b)
     KFE_TAKE(&b->memory, b->v, b->targets);
     KFE_TAKE(&b->memory, b->side, b->n);
     KFE_TAKE(&b->memory, b->sum, b->n);
-    KFE_TAKE_ZERO(&b->memory, b->objective, b->most);
+    KFE_TAKE_ZERO(&b->memory, b->criterion, b->most);
     KFE_TAKE_ZERO(&b->memory, b->correlations, b->count);
     b->target_factor = sqrt(first->mass) / cblas_dnrm2((blasint)(b->n * b->targets), first->target, 1);
 cleanup:
@@ -183,12 +186,48 @@ static int64_t keep_of(const blocks *b, const block_view *view)
     return kfe_i_keep_at(&view->keep, b->dim);
 }
 
+/* Lists the columns of the direction in view->used. */
+static int64_t list_used(block_view *view)
+{
+    int64_t count = 0;
+
+    for (int64_t l = 0; l < view->deflation.rows; l++)
+        if (view->direction[l] != 0)
+            view->used[count++] = l;
+    return count;
+}
+
+/* The centred product with a direction of few columns of a dense table, which reads no others. */
+static void multiply_few(block_view *view, int64_t count)
+{
+    const kfe_i_deflation *d = &view->deflation;
+    const kfe_i_table *table = d->data.table;
+    double middle = 0;
+
+    for (int64_t k = 0; k < count; k++)
+        middle += view->direction[view->used[k]] * d->data.means[view->used[k]];
+    for (int64_t i = 0; i < d->examples; i++) {
+        const double *row = table->values + i * table->stride;
+        double sum = -(d->roots ? d->roots[i] : 1) * middle;
+        for (int64_t k = 0; k < count; k++)
+            sum += view->direction[view->used[k]] * row[view->used[k]];
+        view->score[i] = sum;
+    }
+}
+
 /* The score of the direction, on the deflated view. */
 static kfe_status score_view(block_view *view)
 {
-    kfe_status status = kfe_i_deflation_times(&view->deflation, view->direction, 1, view->score);
+    kfe_status status = KFE_OK;
+    kfe_i_deflation *d = &view->deflation;
+    int64_t count = list_used(view);
 
-    kfe_i_deflation_project_out(&view->deflation, view->score, 1);
+    if (d->data.table->kind == KFE_TABLE_DENSE && FEW_COLUMNS * count < d->rows)
+        multiply_few(view, count);
+    else
+        KFE_TRY(kfe_i_deflation_times(d, view->direction, 1, view->score));
+    kfe_i_deflation_project_out(d, view->score, 1);
+cleanup:
     return status;
 }
 
@@ -329,7 +368,7 @@ static void measure(blocks *b)
         for (int u = 0; u < v; u++)
             total += link_of(b, u, v) * product_of(b, view->score, b->views[u].score);
     }
-    b->objective[b->dim] = total / b->views[0].deflation.mass;
+    b->criterion[b->dim] = total / b->views[0].deflation.mass;
 }
 
 /* The targets lose the mean of what the scores of the views explain. */
@@ -496,11 +535,12 @@ static kfe_status record(blocks *b, const double *shares, kfe_i_solution *out)
     double *scores;
 
     KFE_TAKE(&b->memory, scores, b->n * b->count * b->dim);
+    KFE_TRY(kfe_i_solution_record(out, KFE_RECORD_VIEW_DIM, &(double){(double)b->dim}, 1));
     KFE_TRY(kfe_i_solution_record(out, "prediction-weights", shares, b->count));
     KFE_TRY(record_columns(b, out));
     KFE_TRY(record_variance(b, scores, out));
     KFE_TRY(kfe_i_record_score_correlations(b->ctx, b->n, b->count, b->dim, scores, out));
-    KFE_TRY(kfe_i_solution_record(out, "objective", b->objective, b->dim));
+    KFE_TRY(kfe_i_solution_record(out, "criterion", b->criterion, b->dim));
     KFE_TRY(kfe_i_solution_record(out, "last-change", &b->change, 1));
 cleanup:
     return status;

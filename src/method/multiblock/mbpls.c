@@ -320,6 +320,7 @@ static kfe_status show_blocks(const mbpls *m, const double *offset, kfe_i_soluti
     memcpy(out->coefficients, m->blocks, (size_t)(m->cols * width) * sizeof *m->blocks);
     memcpy(out->offset, offset, (size_t)width * sizeof *offset);
     out->dim = width;
+    KFE_TRY(kfe_i_solution_record(out, KFE_RECORD_VIEW_DIM, &(double){(double)m->dim}, 1));
 cleanup:
     return status;
 }

@@ -108,7 +108,7 @@ static void test_scores_of_each_view(void **state)
     check_record(loaded, "keep", 2, (const double[]){1, 1});
     check_record(loaded, "prediction-weights", 2, (const double[]){0.5, 0.5});
     /* cov(t_1, Yv) = 3/5, cov(t_2, Yv) = 1/√2, and the link of the two is half of their product */
-    check_record(loaded, "objective", 1, (const double[]){0.6 + sqrt(0.5) + 0.5 * 0.6 * sqrt(0.5)});
+    check_record(loaded, "criterion", 1, (const double[]){0.6 + sqrt(0.5) + 0.5 * 0.6 * sqrt(0.5)});
     kfe_matrix_free(&got);
     kfe_model_free(loaded);
     kfe_model_free(model);
@@ -139,6 +139,59 @@ static kfe_status fit_views(kfe_context *ctx, void *user)
     return status;
 }
 
+enum { CLOUD_ROWS = 24, CLOUD_COLS = 4 };
+
+/* Numbers of columns by cross-validation, in views that are the halves of clouds. */
+static kfe_status choose_columns(kfe_context *ctx, void *user)
+{
+    const support_fit_case *c = user;
+    const char *names[] = {"one", "a name that is too long for a parameter"};
+    const char *const columns[] = {"1-2", "3-4"};
+    kfe_data *data = NULL;
+    kfe_spec *spec = NULL;
+    kfe_model *model = NULL;
+    const char *labels[CLOUD_ROWS];
+
+    for (int i = 0; i < CLOUD_ROWS; i++)
+        labels[i] = c->class_of[i] ? "b" : "a";
+    kfe_status status = kfe_data_wrap_dense(ctx, CLOUD_ROWS, CLOUD_COLS, CLOUD_COLS, c->x, &data);
+    if (status == KFE_OK)
+        status = kfe_data_set_labels(ctx, data, labels);
+    if (status == KFE_OK)
+        status = kfe_data_divide(ctx, data, 2, names, columns);
+    if (status == KFE_OK)
+        status = kfe_spec_parse(ctx, c->method, c->params, NULL, &spec);
+    if (status == KFE_OK)
+        status = kfe_fit(ctx, spec, data, &model);
+    if (status == KFE_OK) {
+        int64_t count = 0;
+        assert_non_null(kfe_model_record(model, "keep", &count));
+        assert_int_equal(count % 2, 0);
+    }
+    kfe_model_free(model);
+    kfe_spec_free(spec);
+    kfe_data_free(data);
+    return status;
+}
+
+static void test_choices_whose_allocations_fail(void **state)
+{
+    kfe_context *ctx = *state;
+    double *x = NULL;
+    int *classes = NULL;
+
+    support_clouds(3, CLOUD_ROWS, CLOUD_COLS, 2, 2, &x, &classes);
+    support_fit_case c = {.method = "block-splsda",
+                          .params = "dim=2,keep=auto,keep-values=2;1;1;all,calibration=none",
+                          .x = x,
+                          .class_of = classes};
+    support_sweep_all("keep=auto of views", choose_columns, &c, 30);
+    c.params = "keep=auto,keep-values=x";
+    assert_fails(ctx, KFE_EINVAL, "keep-values", choose_columns(ctx, &c));
+    free(x);
+    free(classes);
+}
+
 static void test_allocations_that_fail(void **state)
 {
     fit_case cases[] = {{"mbpls", "dim=2"},
@@ -157,6 +210,7 @@ int main(void)
         with_context(test_what_each_view_contributes),
         with_context(test_scores_of_each_view),
         with_context(test_allocations_that_fail),
+        with_context(test_choices_whose_allocations_fail),
     };
 
     fill_values();

@@ -247,3 +247,15 @@ test_that("features have the names that the field gives them", {
   expect_identical(found, c("predictive1", "orthogonal1"))
   expect_identical(colnames(kfe_transform(kfe(Species ~ ., iris, method = "hsic", dim = 2), iris)), c("hsic1", "hsic2"))
 })
+
+test_that("block-splsda and mbpls take lists of tables, and numbers of columns by name", {
+  views <- list(sepal = as.matrix(iris[, 1:2]), petal = as.matrix(iris[, 3:4]))
+  model <- kfe(views, iris$Species, method = "block-splsda", dim = 2, keep = list(sepal = c(2, 1), petal = 1), design = matrix(c(0, 0.5, 0.5, 0), 2),
+               scale = "none")
+  expect_identical(unname(unlist(summary(model)$records$keep)), c(2, 1, 1, 1))
+  expect_gt(mean(predict(model, views) == iris$Species), 0.8)
+  expect_equal(dim(predict(model, views, type = "prob")), c(150L, 3L))
+  pls <- kfe(iris[, 2:4], iris$Sepal.Length, method = "mbpls", dim = 2, learner = "ls", scale = "none")
+  one <- kfe(iris[, 2:4], iris$Sepal.Length, method = "pls", dim = 2, learner = "ls", scale = "none")
+  expect_equal(as.numeric(predict(pls, iris[, 2:4])), as.numeric(predict(one, iris[, 2:4])), tolerance = 1e-9)
+})

@@ -322,7 +322,7 @@ kfe_status kfe_i_cloud_features(kfe_i_cloud *points, int64_t most, kfe_i_figure 
     points->first_feature = (int)figure->column_count + 1;
     points->feature_count = (int)(dim < most ? dim : most);
     for (int j = 0; j < points->feature_count; j++) {
-        char name[32];
+        char name[KFE_FEATURE_NAME];
         double *values = NULL;
         kfe_i_feature_name(points->source->model, j, name, sizeof name);
         KFE_TRY(kfe_i_figure_numbers(figure, name, NULL, &values));

@@ -137,7 +137,7 @@ cleanup:
 static kfe_status add_panel(const job *work, const kfe_i_source *source, int64_t j, kfe_i_figure *out)
 {
     kfe_status status = KFE_OK;
-    char name[32];
+    char name[KFE_FEATURE_NAME];
 
     kfe_i_feature_name(source->model, j, name, sizeof name);
     KFE_TRY(kfe_i_figure_panel(out, name, "", "density"));

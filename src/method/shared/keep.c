@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers of columns and the soft threshold of sparse directions; for spls, splsda and block-splsda. */
-#include "method/deflation/keep.h"
+#include "method/shared/keep.h"
 
 #include <cblas.h>
 #include <math.h>
@@ -94,6 +94,29 @@ kfe_status kfe_i_keep_parse(kfe_context *ctx, const char *method, const char *te
     if (out->count == 0)
         out->items[out->count++] = USUAL_COLUMNS;
 cleanup:
+    return status;
+}
+
+kfe_status kfe_i_keep_values(kfe_context *ctx, const char *method, const char *text, kfe_i_keep_list *out)
+{
+    kfe_status status = kfe_i_keep_parse(ctx, method, text, NULL, 0, out);
+    int64_t count = 0;
+
+    if (status == KFE_EINVAL)
+        return kfe_i_fail(ctx, KFE_EINVAL,
+                          "%s: '%s' are no numbers of columns to try; give {keep-values} such as 5;10;20;50",
+                          method, text);
+    for (int64_t k = 0; status == KFE_OK && k < out->count; k++) {
+        int64_t number = out->items[k];
+        int64_t place = count;
+        while (place > 0 && out->items[place - 1] > number)
+            place--;
+        if (number == 0 || (place > 0 && out->items[place - 1] == number))
+            continue;
+        memmove(out->items + place + 1, out->items + place, (size_t)(count++ - place) * sizeof number);
+        out->items[place] = number;
+    }
+    out->count = count;
     return status;
 }
 

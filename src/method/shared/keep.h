@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many columns the directions of sparse methods use, and the soft threshold that leaves so many. */
-#ifndef KFE_METHOD_DEFLATION_KEEP_H
-#define KFE_METHOD_DEFLATION_KEEP_H
+#ifndef KFE_METHOD_SHARED_KEEP_H
+#define KFE_METHOD_SHARED_KEEP_H
 
 #include "method/method.h"
 
@@ -11,10 +11,15 @@
 #define KFE_KEEP_HELP                                                                                        \
     "maximum number of columns that a direction uses; 50;20;10 gives a number for each direction; all: no "  \
     "limit; auto: by cross-validation, one direction after the other"
-#define KFE_KEEP_ROW(type, field) KFE_TEXT(type, field, "keep", "50", KFE_KEEP_HELP)
+#define KFE_KEEP_VALUES_ROW(type)                                                                            \
+    KFE_TEXT(type, keep_values, "keep-values", "1;2;5;10;20;50;100;200;500;1000",                            \
+             "numbers of columns that keep=auto tries, besides all")
+/* Rows for the members `keep` and `keep_values` of the settings. */
+#define KFE_KEEP_ROWS(type) KFE_TEXT(type, keep, "keep", "50", KFE_KEEP_HELP), KFE_KEEP_VALUES_ROW(type)
 /* The same for methods that take views: numbers after the name of a view, or its number, are of that view. */
-#define KFE_KEEP_BY_VIEW_ROW(type, field)                                                                    \
-    KFE_TEXT(type, field, "keep", "50", KFE_KEEP_HELP "; by view as rna:50;20;protein:10")
+#define KFE_KEEP_BY_VIEW_ROWS(type)                                                                          \
+    KFE_TEXT(type, keep, "keep", "50", KFE_KEEP_HELP "; by view as rna:50;20;protein:10"),                   \
+        KFE_KEEP_VALUES_ROW(type)
 
 typedef struct kfe_i_keep_list {
     int64_t *items; /* 0: all */
@@ -25,6 +30,8 @@ typedef struct kfe_i_keep_list {
  * before the first name or, without these, 50. The caller frees the items, also after a failure. */
 kfe_status kfe_i_keep_parse(kfe_context *ctx, const char *method, const char *text,
                             const kfe_i_fit_source *source, int view, kfe_i_keep_list *out);
+/* The numbers that keep=auto tries, in rising order; "all" is none of them. The caller frees the items, also after a failure. */
+kfe_status kfe_i_keep_values(kfe_context *ctx, const char *method, const char *text, kfe_i_keep_list *out);
 /* Of a direction, from 0 on. */
 int64_t kfe_i_keep_at(const kfe_i_keep_list *list, int64_t direction);
 
