@@ -30,7 +30,7 @@ static kfe_status find_line(kfe_context *ctx, const kfe_model *model, kfe_i_flag
     kfe_i_row_limits limits;
 
     KFE_TRY(kfe_i_find_row_limits(ctx, model, LEVEL, &limits));
-    f->together_name = "95 % limit of both together";
+    f->together_name = "both together";
     f->x_together = limits.of[KFE_DIAGNOSTIC_DISTANCE] * limits.t2_mean / limits.t2_degrees;
     f->y_together = limits.of[KFE_DIAGNOSTIC_DISTANCE] * limits.q_mean / limits.q_degrees;
 cleanup:
