@@ -228,6 +228,20 @@ def test_numbers_are_predicted(tmp_path):
         compare(tmp_path, model, {"X": z}, [tmp_path / "test.csv"])
 
 
+@pytest.mark.parametrize("how", ["pds:window=3,dim=2", "pds:window=1,dim=1", "epo:dim=2", "slope-bias"])
+def test_models_of_another_instrument(tmp_path, how):
+    x, _ = rows(3, 50)
+    y = np.sin(x[:, 0]) + x[:, 1]
+    slave = 1.1 * x + 0.1 * np.roll(x, 1, axis=1) + 0.2
+    for name, *given in (("train", x, y), ("master", x[:20]), ("slave", slave[:20]), ("labelled", slave[:20], y[:20]), ("test", slave)):
+        write(tmp_path / f"{name}.csv", *given)
+    model = fitted(tmp_path, "-m", "pls", "--dim", "3", "--learner", "ls", "--task", "regress", "--prepare", "snv", tmp_path / "train.csv")
+    samples = (["--slave", tmp_path / "labelled.csv"] if how == "slope-bias" else
+               ["--master", tmp_path / "master.csv", "--slave", tmp_path / "slave.csv"])
+    kfe("transfer", model, "--how", how, *samples, "-o", tmp_path / "moved.kfe")
+    compare(tmp_path, tmp_path / "moved.kfe", {"X": slave}, [tmp_path / "test.csv"])
+
+
 def test_missing_values_are_filled(tmp_path):
     x, y = rows(5, 60)
     x[3, 1] = x[10, 2] = np.nan
