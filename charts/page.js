@@ -48,7 +48,7 @@
   const axisName = (letter, panel) => letter + (panel ? panel + 1 : '');
 
   const base = (figure, series) => ({
-    name: series.name ? plain(cut(series.name, 30)) : '', showlegend: Boolean(series.name), hoverinfo: 'text',
+    name: series.name ? plain(cut(series.name, figure.square && figure.panels.length === 1 ? 44 : 30)) : '', showlegend: Boolean(series.name), hoverinfo: 'text',
     legendgroup: `style${series.style}${series.crosses ? 'wrong' : ''}${series.hollow ? 'hollow' : ''}${series.name || ''}`,
   });
 

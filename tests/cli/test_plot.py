@@ -576,3 +576,16 @@ def test_kernel_pca_names_its_shares_of_the_variance(kfe):
     kfe.ok("fit", "-q", "-m", "kpca", "-k", "rbf:gamma=0.2", "--dim", "149", "--tolerance", "1e-14", "iris.csv", "-o", "m.kfe")
     records = json.loads(kfe.ok("info", "m.kfe", "--json").out)["records"]
     assert abs(sum(records["eigenvalues"]) / records["eigenvalue-sum"][0] - 1) < 1e-9
+
+
+def test_names_beside_a_square_panel_have_its_room(kfe):
+    rows = [(i % 7 + 2 * (i % 3), i * i % 5 - i % 3, ["plus", "regular unleaded gasoline", "super premium gasoline"][i % 3]) for i in range(60)]
+    kfe.write("t.csv", "".join(f"{a},{b},{c}\n" for a, b, c in rows))
+    kfe.ok("fit", "-q", "-m", "plsda", "t.csv", "-o", "m.kfe")
+    kfe.ok("plot", "roc", "m.kfe", "t.csv", "-o", "r.svg")
+    texts = [e.text or "" for e in parse(kfe, "r.svg").iter() if e.tag.endswith("text")]
+    assert any(text.startswith("AUC") and text.endswith("regular unleaded gasoline") for text in texts)
+    kfe.ok("plot", "confusion", "m.kfe", "t.csv", "-o", "c.svg")
+    names = [e for e in parse(kfe, "c.svg").iter() if e.tag.endswith("text") and (e.text or "").startswith("super") and e.get("text-anchor") == "end"
+             and e.get("transform") is None]
+    assert len(names) == 1 and float(names[0].get("x")) - 7 * len(names[0].text) > 5  # it does not cross the title of the axis

@@ -18,6 +18,7 @@ enum {
     NAME_SHOWN = 18,
     LEAST_ROOM = 38
 };
+#define LETTER_WIDTH 7.2 /* of a wide letter of the text */
 
 typedef struct layout {
     double head, legend, height, cell_width, cell_height;
@@ -55,7 +56,7 @@ static double label_room(const kfe_i_scale *scale)
         size_t length = strlen(scale->words->words[w]);
         longest = length > longest ? length : longest;
     }
-    return 6.2 * (double)(longest > NAME_SHOWN ? NAME_SHOWN + 1 : longest);
+    return LETTER_WIDTH * (double)(longest > NAME_SHOWN ? NAME_SHOWN + 1 : longest);
 }
 
 /* Whether the names under a categorical axis would overlap, so that they are turned. */
@@ -105,8 +106,9 @@ static kfe_i_svg_panel place_panel(const kfe_i_figure *figure, const layout *l, 
     p.left = left + side;
     p.top = top + above;
     p.width = l->cell_width - side - 12;
-    double below = is_turned(&p.x, p.width) ? 30 + 0.75 * label_room(&p.x) : 24;
-    p.height = l->cell_height - above - below - (*figure->panels[panel].x.title ? 20 : 4);
+    double height = l->cell_height - above - (*figure->panels[panel].x.title ? 20 : 4);
+    double width = figure->flags & KFE_FIGURE_SQUARE ? fmin(p.width, height - 24) : p.width;
+    p.height = height - (is_turned(&p.x, width) ? 30 + 0.75 * label_room(&p.x) : 24);
     if (figure->flags & KFE_FIGURE_SQUARE && p.width > p.height)
         p.width = p.height;
     int is_reversed = figure->panels[panel].x.is_reversed;
@@ -257,9 +259,21 @@ static void put_space_axes(const kfe_i_svg_panel *p, kfe_i_text *out)
 
 /* ---- legend and frame ---- */
 
+/* A square panel leaves room beside it, for longer names. */
+static double legend_left(const kfe_i_figure *figure, const layout *l)
+{
+    double left = WIDTH - l->legend + 4;
+
+    if (!(figure->flags & KFE_FIGURE_SQUARE) || figure->panel_count != 1)
+        return left;
+    const kfe_i_svg_panel p = place_panel(figure, l, 0);
+    return fmin(left, p.left + p.width + 24);
+}
+
 static void put_legend(const kfe_i_figure *figure, const layout *l, kfe_i_text *out)
 {
-    double x = WIDTH - l->legend + 4;
+    double x = legend_left(figure, l);
+    int letters = (int)fmax(NAME_SHOWN, (WIDTH - x - 34) / LETTER_WIDTH);
     double y = l->head + 14;
     int64_t shown = 0;
     int64_t most = (int64_t)((l->height - l->head - 20) / LINE_HEIGHT);
@@ -270,7 +284,7 @@ static void put_legend(const kfe_i_figure *figure, const layout *l, kfe_i_text *
             continue;
         kfe_i_svg_sample(&figure->series[s], x, y - 4, out);
         kfe_i_text_printf(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 30, y);
-        kfe_i_put_markup_cut(out, figure->series[s].name, NAME_SHOWN);
+        kfe_i_put_markup_cut(out, figure->series[s].name, letters);
         kfe_i_text_puts(out, "</text>");
         y += LINE_HEIGHT;
     }
