@@ -682,16 +682,17 @@ KFE_API kfe_status kfe_model_bind_kernel(kfe_context *ctx, kfe_model *model, con
                                          kfe_kernel_fn kernel, void *user);
 
 /*
- * Makes a model that was fitted on spectra of one instrument (the master) one for another (the slave). `how` is one of
+ * Adapts a model that was fitted on spectra of one instrument (the master) to another instrument (the slave). `how`
+ * is one of
  *
  *     "pds:window=5,dim=2"   piecewise direct standardisation: spectra of the slave become what the master would have measured
  *     "epo:dim=1"            external parameter orthogonalisation: directions in which both differ are removed
  *     "slope-bias:slope=yes" predictions become bias + slope · prediction, so that they agree with reference values
  *
- * For pds and epo, row i of `master` and of `slave` is the same sample; the step comes first in the chain that prepares rows. epo takes
- * away a part of the spectra, so the model should be fitted again on what is left: give `train`, the training rows, which only epo
- * takes (NULL: the fit stays). slope-bias takes `slave` with real targets, and NULL for `master`. The caller frees the model; functions
- * of its kernels are to be bound again. */
+ * For pds and epo, row i of `master` and of `slave` is the same sample; the step comes first in the chain that
+ * prepares rows. epo removes a part of the spectra, so the model should be fitted again on the rest: give `train`,
+ * the training rows (only for epo; NULL: no new fit). slope-bias takes `slave` with real targets, and NULL for
+ * `master`. The caller frees the model, and binds the functions of user kernels again. */
 KFE_API kfe_status kfe_transfer(kfe_context *ctx, const kfe_model *model, const char *how,
                                 const kfe_data *master, const kfe_data *slave, const kfe_data *train,
                                 kfe_model **out);
@@ -880,7 +881,7 @@ typedef enum kfe_diagnostic {
     KFE_DIAGNOSTIC_LEVERAGE, /* 1/n + T²/(n − 1) */
     KFE_DIAGNOSTIC_DISTANCE, /* T² and Q together */
     KFE_DIAGNOSTIC_DMODX,    /* residual standard deviation over that of the training rows */
-    KFE_DIAGNOSTIC_P, /* P-value of the distance: the share of rows like the training data that are as far or farther */
+    KFE_DIAGNOSTIC_P, /* P-value of the distance: the share of rows like the training data that are at least as far */
     KFE_DIAGNOSTIC_OUTLIER, /* 1: T² or Q is above its limit */
     KFE_DIAGNOSTICS
 } kfe_diagnostic;

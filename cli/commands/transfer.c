@@ -43,11 +43,11 @@ static const cli_flag flags[] = {
         "how", 0, "HOW",
         "pds, epo or slope-bias, with settings as in pds:window=5,dim=2, epo:dim=1, slope-bias:slope=no"),
     CLI_TEXT("master", 0, "FILE",
-             "samples as the instrument measured them that the model was fitted for; repeated for several "
-             "views"),
+             "samples as the master measured them, the instrument of the model's training data; repeated "
+             "for several views"),
     CLI_TEXT("slave", 0, "FILE",
-             "the same samples, in the same order, as the other instrument measured them; for slope-bias, "
-             "samples with reference values; repeated for several views"),
+             "the same samples, in the same order, as the slave measured them; for slope-bias, samples of "
+             "the slave with reference values; repeated for several views"),
     CLI_TEXT("train", 0, "FILE",
              "for epo: the training data, on which the model is fitted again after the projection"),
     CLI_SAVED_MODEL("the model file to write"),
@@ -58,12 +58,12 @@ const cli_command cli_command_transfer = {
     .summary = "make a model for another instrument",
     .operands = "MODEL --how HOW [--master FILE] --slave FILE [--train FILE] -o NEW.kfe",
     .description =
-        "Makes a model that was fitted on spectra of one instrument (the master) one for another (the "
-        "slave). pds computes what the master would have measured, each column from a window of columns, by "
-        "PLS on the same samples measured on both. epo removes the directions in which both instruments "
-        "differ; with --train it fits the model again without them. Both become the first preparation step "
-        "of the new model. slope-bias compares predictions with reference values of the slave's samples, and "
-        "corrects the predictions.",
+        "Adapts a model that was fitted on spectra of one instrument (the master) to another instrument "
+        "(the slave). pds computes what the master would have measured, each column from a window of "
+        "columns, by PLS on samples that both instruments measured. epo removes the directions in which "
+        "the instruments differ; with --train it fits the model again without them. Both become the first "
+        "preparation step of the new model. slope-bias corrects the predictions by reference values for "
+        "samples of the slave.",
     .examples =
         "  kfe transfer model.kfe --how pds:window=5,dim=2 --master m.csv --slave s.csv -o slave.kfe\n"
         "  kfe transfer model.kfe --how epo:dim=2 --master m.csv --slave s.csv --train t.csv -o both.kfe\n"

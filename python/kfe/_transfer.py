@@ -12,7 +12,7 @@ from ._model import Model
 
 def transfer(estimator: Any, how: str = "pds", *, slave: Any, master: Any = None, y: Any = None, train: tuple[Any, Any] | None = None,
              sample_weight: Any = None) -> Any:
-    """Make a fitted estimator, whose training data one instrument (the master) measured, one for another (the slave).
+    """Adapt a fitted estimator, whose training data one instrument (the master) measured, to another instrument (the slave).
 
     Parameters
     ----------
