@@ -276,7 +276,7 @@ def test_figures_have_the_numbers(kfe):
     weights = np.linalg.lstsq(design, diagnostics["distance"], rcond=None)[0]
     ends = np.column_stack([columns_of[name]["numbers"][16:] for name in ("T²", "Q")])
     np.testing.assert_allclose(ends @ weights, limits(found)["distance"], rtol=1e-3)
-    assert f"{int(diagnostics['outlier'].sum())} of 12 are above that of T² or Q. The most distant: 5" in figure["caption"]
+    assert f"{int(diagnostics['outlier'].sum())} of 12 are above the limit of T² or Q. The most distant: 5" in figure["caption"]
     labels = next(series for series in figure["series"] if series["mark"] == "labels")
     names = figure["columns"][labels["label"] - 1]
     above = (diagnostics["t2"] > t2_limit) | (diagnostics["q"] > q_limit)
