@@ -123,7 +123,8 @@ static int compare_values(const void *a, const void *b)
 enum { GROUP = 64, SMALL_TABLE = 1 << 18 };
 
 /* Means of the columns from `first` to `last`; totals: of their weights. A running mean does not overflow where a sum would. */
-static void find_means(const kfe_i_table *table, int64_t first, int64_t last, double *means, double *totals)
+static void find_running_means(const kfe_i_table *table, int64_t first, int64_t last, double *means,
+                               double *totals)
 {
     for (int64_t j = first; j < last; j++)
         means[j] = totals[j] = 0;
@@ -137,6 +138,37 @@ static void find_means(const kfe_i_table *table, int64_t first, int64_t last, do
             means[j] += counts * left / (totals[j] > 0 ? totals[j] : 1);
         }
     }
+}
+
+/* The same by sums of what values are beyond the first one of their column, which takes a third of the time. */
+static void find_means(const kfe_i_table *table, int64_t first, int64_t last, double *means, double *totals)
+{
+    double base[GROUP];
+    double sums[GROUP] = {0};
+    double check = 0;
+
+    for (int64_t j = first; j < last; j++) {
+        int64_t i = 0;
+        while (i + 1 < table->rows && isnan(table->values[i * table->stride + j]))
+            i++;
+        base[j - first] = table->rows > 0 ? table->values[i * table->stride + j] : 0;
+        totals[j] = 0;
+    }
+    for (int64_t i = 0; i < table->rows; i++) {
+        const double *row = table->values + i * table->stride;
+        double weight = kfe_i_row_weight(table, i);
+        for (int64_t j = first; j < last; j++) {
+            double left = row[j] - base[j - first];
+            sums[j - first] += left == left ? weight * left : 0;
+            totals[j] += left == left ? weight : 0;
+        }
+    }
+    for (int64_t j = first; j < last; j++) {
+        means[j] = totals[j] > 0 ? base[j - first] + sums[j - first] / totals[j] : 0;
+        check += means[j] - means[j];
+    }
+    if (isnan(check)) /* sums were beyond the range of numbers */
+        find_running_means(table, first, last, means, totals);
 }
 
 /* The mean of the two values in the middle, which may be the same. */

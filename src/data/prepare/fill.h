@@ -25,6 +25,7 @@ typedef enum kfe_i_fill {
 typedef struct kfe_i_gaps {
     kfe_context *ctx;
     kfe_i_fill fill;    /* KFE_FILL_NONE: nothing is filled in, and the arrays are NULL */
+    int current;        /* the gaps hold what the rows of the table suggest, each counted once */
     int64_t *row_start; /* rows + 1 positions in `columns` */
     int32_t *columns;
     int64_t block_count;

@@ -38,18 +38,19 @@ static kfe_status begin_view(kfe_context *ctx, const kfe_data *data, int view, i
     const kfe_i_view *from = &data->views[view];
     kfe_i_table rows = kfe_i_weighted_rows(&from->table, &data->target);
     double *fill = NULL;
+    int refills = from->gaps.fill != KFE_FILL_NONE && !(from->gaps.current && !rows.weights);
 
     out->place = place_of_view(data, view);
     out->keyed.table = &from->table;
     if (!standardised)
         return KFE_OK;
-    if (from->gaps.fill != KFE_FILL_NONE) {
+    if (refills) {
         KFE_ALLOC(ctx, fill, rows.cols);
         KFE_TRY(kfe_i_gaps_refill(ctx, &rows, &from->gaps, fill, &out->filled));
         rows = kfe_i_weighted_rows(&out->filled, &data->target);
     }
     KFE_TRY(kfe_i_keyed_begin(ctx, &rows, &out->keyed));
-    out->keyed.table = from->gaps.fill != KFE_FILL_NONE ? &out->filled : &from->table;
+    out->keyed.table = refills ? &out->filled : &from->table;
 cleanup:
     kfe_i_free(ctx, fill);
     return status;

@@ -42,6 +42,7 @@ kfe_status kfe_i_view_set_missing(kfe_context *ctx, kfe_i_fill kind, kfe_i_view 
     KFE_TRY(kfe_i_gaps_find(ctx, &view->table, kind, &view->encoding, &gaps));
     if (gaps.row_start[view->table.rows] > 0)
         KFE_TRY(fill_gaps(ctx, &gaps, kfe_i_view_shown(view), &view->table));
+    gaps.current = 1;
     kfe_i_gaps_free(&view->gaps);
     view->gaps = gaps;
     gaps = (kfe_i_gaps){0};
