@@ -56,6 +56,9 @@ typedef struct kfe_i_fit_source {
     const kfe_i_kernel_list *kernels;
     /* NaNs of the one view are missing values, for methods flagged KFE_HAS_MISSING, which fit on observed entries (shared/observed.h). */
     int has_missing;
+    /* The table of the one view if it belongs to the fit: with missing values, a method may work in it, and leaves it as it was but for
+     * rounding. NULL: it may not. */
+    kfe_i_table *own_rows;
     kfe_i_gram_storage storage; /* how the user wants operators stored */
     kfe_i_landmark_plan landmarks;
     kfe_i_distance_form distance;

@@ -291,7 +291,8 @@ kfe_status kfe_i_fit_extract(kfe_i_fit *job, const kfe_i_gram *gram)
                                .kernels = &job->kernels,
                                .views = job->scaled,
                                .view_count = job->train->view_count,
-                               .has_missing = job->train->views[0].gaps.fill == KFE_FILL_NIPALS};
+                               .has_missing = job->train->views[0].gaps.fill == KFE_FILL_NIPALS,
+                               .own_rows = job->scaled[0].owned ? &job->scaled[0] : NULL};
     kfe_i_target standardised = {0};
     int scales = kfe_i_spec_scales_target(job->spec, &job->target);
     int distance = kfe_i_word_index(KFE_DISTANCE_WORDS, job->spec->fit.distance);

@@ -20,11 +20,6 @@ int kfe_i_has_missing(const kfe_i_fit_source *source)
     return source->has_missing && source->views != NULL;
 }
 
-void kfe_i_observed_free(kfe_i_observed *o)
-{
-    kfe_i_arena_free(&o->memory);
-}
-
 /* ---- sums over rows, by threads ---- */
 
 typedef void (*rows_fn)(const kfe_i_observed *o, void *job, int64_t first, int64_t last, double *sums);
@@ -67,7 +62,7 @@ static void inspect_rows(const kfe_i_observed *o, void *job, int64_t first, int6
             largest = size > largest ? size : largest;
         }
         o->row_start[i + 1] = (int64_t)count;
-        o->x[i * o->d] = largest;
+        o->scores[i] = largest;
     }
 }
 
@@ -95,7 +90,7 @@ static kfe_status list_missing(kfe_i_observed *o, kfe_i_table *table)
     o->row_start[0] = 0;
     for (int64_t i = 0; i < o->n; i++) {
         o->row_start[i + 1] += o->row_start[i];
-        largest = fmax(largest, o->x[i * o->d]);
+        largest = fmax(largest, o->scores[i]);
     }
     o->unit = kfe_i_unit_of(largest);
     KFE_TAKE(&o->memory, o->columns, o->row_start[o->n]);
@@ -197,6 +192,45 @@ static void drop_constants(kfe_i_observed *o)
     }
 }
 
+/* x back to what the table held. */
+static void restore_rows(const kfe_i_observed *o, void *job, int64_t first, int64_t last, double *sums)
+{
+    (void)job;
+    (void)sums;
+    for (int64_t i = first; i < last; i++) {
+        double *row = o->x + i * o->d;
+        for (int64_t j = 0; j < o->d; j++)
+            row[j] += o->means[j];
+        for (int64_t e = o->row_start[i]; e < o->row_start[i + 1]; e++)
+            row[o->columns[e]] = (double)NAN;
+    }
+}
+
+void kfe_i_observed_free(kfe_i_observed *o)
+{
+    if (o->works_in_source)
+        over_rows(o, restore_rows, NULL, 0, o->sums);
+    o->works_in_source = 0;
+    kfe_i_arena_free(&o->memory);
+}
+
+/* Rows that belong to the fit are worked in where they are, unless they would not come back: a copy takes longer than many a pass. */
+static kfe_status take_rows(kfe_i_observed *o, const kfe_i_fit_source *source, kfe_i_table *table)
+{
+    kfe_status status = KFE_OK;
+    kfe_i_table *own = source->own_rows;
+
+    if (own && own->values == table->values && table->stride == o->d && !o->roots && o->unit == 1) {
+        o->x = own->values;
+        o->works_in_source = 1;
+    } else {
+        KFE_TAKE(&o->memory, o->x, o->n * o->d);
+    }
+    over_rows(o, copy_rows, table, 0, o->sums);
+cleanup:
+    return status;
+}
+
 static kfe_status take_roots(kfe_i_observed *o, const kfe_i_target *target)
 {
     kfe_status status = KFE_OK;
@@ -221,7 +255,6 @@ static kfe_status take_memory(kfe_i_observed *o)
     o->width = 2 * o->d * targets;
     KFE_TRY(kfe_i_check_memory(o->ctx, 8.0 * (double)o->n * (double)(o->d + most),
                                "a copy of the data, whose missing values are left out", "raise {memory}"));
-    KFE_TAKE(&o->memory, o->x, o->n * o->d);
     KFE_TAKE_ZERO(&o->memory, o->means, o->d);
     KFE_TAKE(&o->memory, o->column_mass, o->d);
     KFE_TAKE(&o->memory, o->squares, o->d);
@@ -250,7 +283,7 @@ kfe_status kfe_i_observed_begin(kfe_context *ctx, const kfe_i_fit_source *source
     KFE_TRY(take_roots(o, source->target));
     KFE_TRY(list_missing(o, &table));
     find_masses(o);
-    over_rows(o, copy_rows, &table, 0, o->sums);
+    KFE_TRY(take_rows(o, source, &table));
     if (setup->center)
         centre(o);
     over_rows(o, weigh_rows, NULL, o->d, o->squares);

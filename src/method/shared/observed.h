@@ -37,6 +37,7 @@ typedef struct kfe_i_observed {
     double mass;         /* n, or the sum of the weights */
     const double *roots; /* of the weights; NULL: ones */
     double *x;           /* n × d, centred, zero where missing */
+    int works_in_source; /* x is the table of the source */
     int64_t *row_start;  /* n + 1 positions in `columns` */
     int32_t *columns;    /* of the missing cells of each row */
     double *hidden;      /* Σ t_i p_j of each missing cell */
