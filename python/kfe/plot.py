@@ -23,11 +23,11 @@ from ._page import Source
 __all__ = ["Display", "ScoresDisplay", "ScreeDisplay", "PathDisplay", "DimChoiceDisplay", "PermutationTestDisplay", "RocDisplay", "PrecisionRecallDisplay",
            "ConfusionDisplay", "GateDisplay", "CvCurveDisplay", "CvSurfaceDisplay", "ComparisonDisplay", "ViewsDisplay",
            "LoadingsDisplay", "LoadingWeightsDisplay", "RotationsDisplay", "CoefficientsDisplay", "VipDisplay",
-           "SelectivityRatioDisplay", "SmcDisplay", "ImportanceDisplay", "SpectraDisplay", "OutliersDisplay", "LeverageDisplay", "ContributionsDisplay",
+           "SelectivityRatioDisplay", "SmcDisplay", "ImportanceDisplay", "SpectraDisplay", "OutliersDisplay", "LeverageDisplay", "ContributionsDisplay", "ViewWeightsDisplay", "ScoreCorrelationsDisplay",
            "ResidualsDisplay", "CalibrationDisplay", "GateRegionsDisplay", "PredictedDisplay", "scores", "scree", "path",
            "dim_choice", "permutation_test", "roc", "precision_recall", "confusion", "calibration", "gate", "gate_regions", "views", "cv_curve", "cv_surface", "comparison",
            "loadings", "loading_weights", "rotations", "coefficients", "vip", "selectivity_ratio", "smc", "importance", "spectra", "outliers", "leverage",
-           "contributions", "predicted", "residuals"]
+           "contributions", "view_weights", "score_correlations", "predicted", "residuals"]
 
 # ---- displays ----
 
@@ -188,6 +188,18 @@ class DimChoiceDisplay(_OfEstimator):
     """What each number of features leaves unexplained, and the number that a fit with ``dim="auto"`` chose."""
 
     kind = "dim-choice"
+
+
+class ViewWeightsDisplay(_OfEstimator):
+    """Importance of the views of mbpls, or their weights in predictions of block-splsda."""
+
+    kind = "view-weights"
+
+
+class ScoreCorrelationsDisplay(_OfEstimator):
+    """Correlations between the scores of the views of mbpls or block-splsda."""
+
+    kind = "score-correlations"
 
 
 class GateDisplay(_OfEstimator):
@@ -540,6 +552,16 @@ def confusion(estimator, X=None, y=None, *, ax=None):
 def calibration(estimator, X, y, *, positive=None, ax=None):
     """Plot how often the probabilities of a classifier come true; the plot has two panels."""
     return CalibrationDisplay.from_estimator(estimator, X, y, positive=positive, ax=ax)
+
+
+def view_weights(estimator, *, ax=None):
+    """Plot how much each view of mbpls or block-splsda counts."""
+    return ViewWeightsDisplay.from_estimator(estimator, ax=ax)
+
+
+def score_correlations(estimator, *, ax=None):
+    """Plot how much the scores of the views of mbpls or block-splsda agree, component by component."""
+    return ScoreCorrelationsDisplay.from_estimator(estimator, ax=ax)
 
 
 def gate(estimator, *, ax=None):

@@ -345,3 +345,18 @@ def test_number_of_components_and_names_of_features():
     blocks = kfe.MBPLS(dim=2, features="all").fit(views, y)
     assert list(blocks.get_feature_names_out()) == ["rna_LV1", "rna_LV2", "mirna_LV1", "mirna_LV2", "protein_LV1", "protein_LV2"]
     assert list(kfe.MBPLS(dim=2).fit(views, y).get_feature_names_out()) == ["LV1", "LV2"]
+
+
+def test_figures_show_what_the_model_knows():
+    pytest.importorskip("matplotlib").use("Agg")
+    from kfe import plot
+    views, y = planted()
+    model = kfe.BlockSparsePLSDAClassifier(dim=2, keep=5, calibration="none").fit(views, y)
+    shown = plot.score_correlations(model).table()
+    np.testing.assert_allclose(shown["correlation"], model.score_correlations_, atol=0.006)
+    assert list(shown["view"][:3]) == ["rna", "mirna", "protein"] == list(shown["other view"][::3][:3])
+    np.testing.assert_allclose(plot.view_weights(model).table()["weight in predictions"], model.prediction_weights_, rtol=1e-3)
+    joint = kfe.MBPLS(dim=1).fit(views, y)
+    np.testing.assert_allclose(plot.view_weights(joint).table()["importance of the view"], joint.view_importance_, rtol=1e-3)
+    with pytest.raises(ValueError, match="mbpls or block-splsda"):
+        plot.view_weights(kfe.PLS(dim=1).fit(views["rna"], y))

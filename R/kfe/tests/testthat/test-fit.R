@@ -255,6 +255,7 @@ test_that("block-splsda and mbpls take lists of tables, and numbers of columns b
   expect_identical(unname(unlist(summary(model)$records$keep)), c(2, 1, 1, 1))
   expect_gt(mean(predict(model, views) == iris$Species), 0.8)
   expect_equal(dim(predict(model, views, type = "prob")), c(150L, 3L))
+  expect_identical(plot(model, type = "score-correlations"), model)
   pls <- kfe(iris[, 2:4], iris$Sepal.Length, method = "mbpls", dim = 2, learner = "ls", scale = "none")
   one <- kfe(iris[, 2:4], iris$Sepal.Length, method = "pls", dim = 2, learner = "ls", scale = "none")
   expect_equal(as.numeric(predict(pls, iris[, 2:4])), as.numeric(predict(one, iris[, 2:4])), tolerance = 1e-9)
