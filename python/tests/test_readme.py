@@ -30,6 +30,6 @@ def test_numbers_and_names_are_those_of_the_tables():
     supervised = [method for method in methods if method.has(_tables.SUPERVISION) and method.has(_tables.KERNELS)]
     assert f"{len(supervised)} supervised kernel methods" in text
     but_sparse, but_strings = (set(re.findall(r"`([^`]+)`", part)) for part in re.search(
-        r"sparse data by all methods but (.*?), strings and kernel matrices by all kernel methods but (.*?); nothing is made dense", text).groups())
+        r"sparse data stays sparse in all methods but (.*?); all kernel methods but (.*?) take strings and kernel matrices", text).groups())
     assert but_sparse == {method.name for method in methods if not method.has(_tables.SPARSE)}
     assert but_strings == {method.name for method in methods if method.has(_tables.SYNTHETIC)}
