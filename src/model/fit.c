@@ -63,13 +63,21 @@ cleanup:
 
 /* ---- the stages ---- */
 
-/* The target with the keys of the rows, by which methods and learners choose rows. */
+/* Whether the method, the learner or an automatic number may choose rows. Sums over rows have no rows to choose. */
+static int may_choose_rows(const kfe_spec *spec)
+{
+    return spec->method->flags & KFE_HAS_KERNELS || spec->method == &kfe_i_method_none ||
+           (spec->learner && !spec->learner->fit_sums) || kfe_i_spec_landmarks(spec).count > 0 ||
+           kfe_i_spec_chooses_dim(spec) || kfe_i_spec_chooses_keep(spec);
+}
+
+/* The target with the keys of the rows, by which rows are chosen. To find them takes as long as some features of `pls`. */
 static kfe_status take_target(kfe_i_fit *job)
 {
     kfe_status status = KFE_OK;
 
     job->target = job->train->target;
-    if (!job->target.keys) {
+    if (!job->target.keys && may_choose_rows(job->spec)) {
         KFE_TRY(kfe_i_data_row_keys(job->ctx, job->train, &job->keys));
         job->target.keys = job->keys;
     }
