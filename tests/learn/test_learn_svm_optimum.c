@@ -107,6 +107,51 @@ static void test_duality_gap_over_six_decades(void **state)
     }
 }
 
+/* Problems on a linear kernel end at the optimum whatever the stop, so that a row of weight w is w rows: in three solutions that take
+ * different ways there, with the rows in different orders. */
+static void check_repeated(kfe_context *ctx, int64_t rows, int classes)
+{
+    learn_clouds p = learn_clouds_make(ctx, rows, COLS, 27, classes);
+    double *weights = calloc((size_t)rows, sizeof *weights);
+    double *x = calloc((size_t)(2 * rows * COLS), sizeof *x);
+    int *class_of = calloc((size_t)(2 * rows), sizeof *class_of);
+    int64_t n = 0;
+
+    assert_true(weights && x && class_of);
+    for (int64_t i = rows; i-- > 0;) {
+        weights[i] = 1 + (double)(i % 3 == 0);
+        for (int64_t copy = 0; copy < (int64_t)weights[i]; copy++, n++) {
+            memcpy(x + n * COLS, p.x + i * COLS, COLS * sizeof *x);
+            class_of[n] = p.class_of[i];
+        }
+    }
+    kfe_i_table repeated = learn_dense(n, COLS, x);
+    kfe_i_target target = learn_classes(ctx, n, class_of);
+    kfe_i_target weighted = p.target;
+    weighted.weights = weights;
+    double *expected = learn_fit_outputs(ctx, "svm", "C=3,stop=1e-10", &repeated, &target, &p.table);
+    double *loose = learn_fit_outputs(ctx, "svm", "C=3", &repeated, &target, &p.table);
+    double *got = learn_fit_outputs(ctx, "svm", "C=3", &p.table, &weighted, &p.table);
+    for (int64_t i = 0; i < rows; i++) {
+        assert_below(fabs(loose[i] - expected[i]), 1e-8);
+        assert_below(fabs(got[i] - expected[i]), 1e-8);
+    }
+    free(expected);
+    free(loose);
+    free(got);
+    free(weights);
+    free(x);
+    free(class_of);
+    kfe_i_target_free(&target);
+    learn_clouds_free(&p);
+}
+
+static void test_a_weight_is_a_repeated_row(void **state)
+{
+    check_repeated(*state, ROWS, 2);
+    check_repeated(*state, 2000, 2); /* of several working sets */
+}
+
 /* Two points at ±1: the solution is α = ½ each and w = 1. */
 static kfe_i_svm_certificate certify(double c, double positive, double negative, double b, double f0,
                                      double f1)
@@ -177,9 +222,8 @@ static void test_a_violation_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        with_context(test_solutions_are_optimal),
-        with_context(test_duality_gap_over_six_decades),
-        with_context(test_certificates_by_hand),
+        with_context(test_solutions_are_optimal),   with_context(test_duality_gap_over_six_decades),
+        with_context(test_certificates_by_hand),    with_context(test_a_weight_is_a_repeated_row),
         with_context(test_a_violation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

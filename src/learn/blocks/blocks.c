@@ -11,7 +11,9 @@
  * the operator, in double precision. If that shows a violation, the rounds go on: errors of the rows then count only in
  * proportion to what β changes from there on, as in iterative refinement.
  *
- * A problem that is then not solved, or has taken many pairs, is finished by exact.c.
+ * A problem that is then not solved, or has taken many pairs, is finished by exact.c. Problems on a linear kernel are brought down
+ * to rounding there: that takes a few Newton steps on their few free variables, and equal problems then have equal answers, whether
+ * a row has weight 2 or is there twice.
  *
  * Problems are divided among threads, and no sum depends on which thread computes it.
  *
@@ -52,6 +54,9 @@ enum { TOGETHER = 64 };
 enum { LEAST_LIMIT = 10000000, LIMIT_PER_EXAMPLE = 100 };
 /* A problem that is not solved after this number of pairs is left to exact.h. */
 enum { PAIRS_PER_VARIABLE = 300 };
+/* Problems on a linear kernel are solved to this violation, relative to the largest target, unless that takes too many pairs. */
+#define POLISHED 1e-11
+enum { POLISHING_PAIRS_PER_VARIABLE = 20 };
 /* Values that one thread updates at a time. */
 enum { PANEL = 2048 };
 /* Kernel values in the rows of one working set; with fewer, more threads do not pay off. */
@@ -433,6 +438,40 @@ cleanup:
     return status;
 }
 
+static double polished(const solver *s, const kfe_i_block_problem *p)
+{
+    double largest = 0;
+
+    for (int64_t t = 0; t < p->variables; t++)
+        largest = fmax(largest, fabs(p->target[t]));
+    return fmin(s->options->stop, POLISHED * largest);
+}
+
+/* Brings problems on a linear kernel, which has few free variables and cheap rows, down to rounding. */
+static kfe_status polish(solver *s)
+{
+    kfe_status status = KFE_OK;
+    const kfe_i_table *transposed;
+    double violation;
+    int64_t done = 0;
+
+    if (!kfe_i_gram_factor(s->gram, &transposed))
+        return KFE_OK;
+    for (int64_t k = 0; k < s->count; k++) {
+        kfe_i_block_problem *p = &s->problems[k];
+        kfe_i_exact_options options = {polished(s, p), kfe_i_least(s->most, p->variables),
+                                       POLISHING_PAIRS_PER_VARIABLE * p->variables};
+        if (!p->finished || kfe_i_block_violation(p) <= options.stop)
+            continue;
+        KFE_TRY(kfe_i_block_solve_exactly(s->ctx, s->gram, p, &options));
+        done++;
+    }
+    if (done > 0)
+        KFE_TRY(compute_values(s, &violation));
+cleanup:
+    return status;
+}
+
 static int is_warm(const solver *s)
 {
     for (int64_t k = 0; k < s->count; k++)
@@ -460,6 +499,7 @@ static kfe_status solve(solver *s)
              ++refinements < MOST_REFINEMENTS);
     if (violation > s->options->stop)
         KFE_TRY(solve_the_rest(s, &violation));
+    KFE_TRY(polish(s));
     kfe_i_log(s->ctx, KFE_LOG_INFO,
               "SVMs: %lld problems, %lld working sets, %lld rows of the kernel evaluated of %lld",
               (long long)s->count, (long long)s->batches, (long long)kfe_i_kernel_rows_evaluated(s->rows),

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/share.h"
 #include "learn/smo/smo.h"
 
 enum { ITERATIONS_PER_VARIABLE = 1000 };
@@ -120,7 +121,8 @@ kfe_status kfe_i_block_solve_exactly(kfe_context *ctx, const kfe_i_gram *gram, k
     kfe_status status = KFE_OK;
     exact s = {.ctx = ctx, .gram = gram, .p = p, .most = options->most};
     kfe_i_smo_options inner = {.tolerance = INNER_SHARE * options->stop,
-                               .max_iterations = ITERATIONS_PER_VARIABLE * s.most};
+                               .max_iterations =
+                                   kfe_i_least(options->limit, ITERATIONS_PER_VARIABLE * s.most)};
     double best = INFINITY;
     int64_t moved = 1;
     int64_t in_vain = 0;
