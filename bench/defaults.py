@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the errors of kfe's defaults, of tuned settings and of the former defaults on the twelve sets of docs/defaults.md.
+"""Compares the errors of kfe's defaults, of tuned settings and of the former defaults on the twelve sets of docs/defaults-measured.md.
 
     bench/defaults.py --data FOLDER                      run all jobs here and print the table
     bench/defaults.py --data FOLDER --methods kfd,uhsic --sets thyroid,german --jobs 2

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which default rule is best? Test errors of alternative rules on the development sets of docs/defaults.md.
+"""Which default rule is best? Test errors of alternative rules on the development sets of docs/defaults-measured.md.
 
     bench/rules.py RULE [--data FOLDER] [--rows 200] [--repeats 3] [--methods kfd,koc]
     bench/rules.py --list

@@ -7,7 +7,7 @@
 The sets are those of scikit-learn and those that kfe generates, the latter also with every column in a unit of its own, and further
 files: comma separated numbers, the label last, named by the file or, as in mfeat/mfeat-fou.csv, with labels in labels.csv beside it.
 The last columns of the table are the widest range of a column divided by the narrowest and by the one that a tenth of the columns do not
-reach, and the choice of auto. docs/defaults.md shows the table.
+reach, and the choice of auto. docs/defaults-measured.md shows the table.
 """
 import argparse
 import gzip
