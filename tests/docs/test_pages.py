@@ -24,8 +24,8 @@ def follow(page, folder):
 
 @pytest.mark.parametrize("page, least", [("docs/index.md", 3), ("docs/tutorial-cli.md", 15), ("docs/views.md", 13), ("docs/local-views.md", 12),
                                          ("docs/which-method.md", 2), ("docs/data.md", 4), ("docs/prepare.md", 4), ("docs/formats.md", 5),
-                                         ("docs/tuning.md", 4), ("docs/landmarks.md", 5), ("docs/large.md", 5), ("docs/gpu.md", 3),
-                                         ("docs/report.md", 10), ("docs/explain.md", 6), ("docs/diagnostics.md", 5), ("docs/intervals.md", 3), ("docs/chemometrics.md", 15), ("docs/omics.md", 17), ("docs/transfer.md", 9), ("docs/weights.md", 5), ("docs/blocks.md", 10)])
+                                         ("docs/tuning.md", 9), ("docs/landmarks.md", 5), ("docs/large.md", 5), ("docs/gpu.md", 3),
+                                         ("docs/report.md", 10), ("docs/explain.md", 9), ("docs/diagnostics.md", 5), ("docs/intervals.md", 3), ("docs/probabilities.md", 5), ("docs/chemometrics.md", 15), ("docs/omics.md", 17), ("docs/transfer.md", 9), ("docs/weights.md", 5), ("docs/blocks.md", 10)])
 def test_commands(page, least, tmp_path):
     assert follow(page, tmp_path) >= least
 
@@ -45,7 +45,7 @@ def test_readme(tmp_path):
 
 @pytest.mark.skipif(SANITIZED, reason="Python cannot load a library that was built with sanitizers")
 @pytest.mark.parametrize("page", ["docs/index.md", "docs/tutorial-python.md", "docs/views.md", "docs/landmarks.md", "docs/large.md", "docs/report.md",
-                                  "docs/gpu.md", "docs/explain.md", "docs/diagnostics.md", "docs/intervals.md", "docs/chemometrics.md", "docs/omics.md", "docs/transfer.md",
+                                  "docs/gpu.md", "docs/explain.md", "docs/diagnostics.md", "docs/intervals.md", "docs/probabilities.md", "docs/chemometrics.md", "docs/omics.md", "docs/transfer.md",
                                   "docs/weights.md"])
 def test_python(page, tmp_path, monkeypatch):
     pages.need_package()
