@@ -32,7 +32,8 @@ enum {
     KFE_STREAM_TREE,
     KFE_STREAM_DIM,
     KFE_STREAM_CONFORMAL,
-    KFE_STREAM_STEPS
+    KFE_STREAM_STEPS,
+    KFE_STREAM_SIGNS
 };
 
 void kfe_i_rng_init(kfe_i_rng *rng, uint64_t seed, uint64_t stream);

@@ -49,6 +49,7 @@ typedef struct kfe_i_record {
 
 typedef struct kfe_i_solution {
     kfe_context *ctx;
+    const kfe_i_fit_source *source; /* during a fit on rows: tells which of them are equal; NULL: not known */
     kfe_i_solution_kind kind;
     int64_t rows, dim;
     double *coefficients; /* rows × dim */
@@ -174,12 +175,13 @@ kfe_status kfe_i_solution_record_landmarks(kfe_i_solution *solution, int64_t cou
 kfe_status kfe_i_solution_features(const kfe_i_solution *solution, const kfe_i_gram *gram, double *out);
 /* Gives a dual solution one row for each of n examples; rows of examples that were not listed are zero. */
 kfe_status kfe_i_solution_spread(kfe_i_solution *solution, int64_t n);
-/* The sign, ±1, of the coefficient of largest magnitude of a feature. */
-double kfe_i_solution_sign(const kfe_i_solution *solution, int64_t feature);
-/* Makes the coefficient of largest magnitude of every feature positive. */
-void kfe_i_solution_fix_signs(kfe_i_solution *solution);
+/* signs[dim] = the sign, ±1, of the coefficient of largest magnitude of every feature; on examples, of all equal rows together, so that it is
+ * that of a row with their weight. */
+kfe_status kfe_i_solution_signs(const kfe_i_solution *solution, double *signs);
+/* Makes these coefficients positive. */
+kfe_status kfe_i_solution_fix_signs(kfe_i_solution *solution);
 /* The same; signs[dim], unless NULL, receives the factor of each feature, ±1. */
-void kfe_i_solution_take_signs(kfe_i_solution *solution, double *signs);
+kfe_status kfe_i_solution_take_signs(kfe_i_solution *solution, double *signs);
 /* Rewrites coefficients found on the centred operator: the features of x are Aᵀ P(κ(x) − row means), so the coefficients
  * become PA and the offset AᵀP·(row means). */
 kfe_status kfe_i_solution_centre(kfe_i_solution *solution, const kfe_i_gram *centred);

@@ -6,6 +6,8 @@
 
 #include "core/invariant.h"
 #include "core/memory.h"
+#include "core/rng.h"
+#include "data/rows/distinct.h"
 #include "method/method.h"
 
 /* Coefficients whose relative difference is smaller count as equal: above rounding, below any difference in data. */
@@ -111,47 +113,98 @@ cleanup:
     return status;
 }
 
+/* ---- signs ---- */
+
 /* The coefficient that decides a feature's sign: the largest, or the first of several that are equal up to rounding, as in
  * symmetric data. */
-static double leading_coefficient(const kfe_i_solution *solution, int64_t feature)
+static double leading_of(const double *a, int64_t count, int64_t stride)
 {
-    const double *a = solution->coefficients + feature;
     double largest = 0;
     int64_t i = 0;
 
-    for (int64_t l = 0; l < solution->rows; l++)
-        largest = fmax(largest, fabs(a[l * solution->dim]));
-    while (i + 1 < solution->rows && fabs(a[i * solution->dim]) < (1 - KFE_TIE) * largest)
+    for (int64_t l = 0; l < count; l++)
+        largest = fmax(largest, fabs(a[l * stride]));
+    while (i + 1 < count && fabs(a[i * stride]) < (1 - KFE_TIE) * largest)
         i++;
-    return a[i * solution->dim];
+    return a[i * stride];
 }
 
-double kfe_i_solution_sign(const kfe_i_solution *solution, int64_t feature)
+/* The signs by sums of coefficients over equal rows: those of a row given twice and of a row of weight 2 are the same. */
+static kfe_status signs_by_content(const kfe_i_solution *solution, const kfe_i_distinct *distinct,
+                                   double *signs)
 {
-    return leading_coefficient(solution, feature) >= 0 ? 1 : -1;
+    kfe_status status = KFE_OK;
+    const kfe_i_operator *op = solution->source->op;
+    const double *roots = op ? op->roots : NULL;
+    double *totals = NULL;
+
+    KFE_ALLOC(solution->ctx, totals, distinct->count);
+    for (int64_t j = 0; j < solution->dim; j++) {
+        memset(totals, 0, (size_t)distinct->count * sizeof *totals);
+        for (int64_t l = 0; l < solution->rows; l++) {
+            int64_t i = solution->index ? solution->index[l] : l;
+            totals[distinct->of[i]] += (roots ? roots[i] : 1) * solution->coefficients[l * solution->dim + j];
+        }
+        signs[j] = leading_of(totals, distinct->count, 1) >= 0 ? 1 : -1;
+    }
+cleanup:
+    kfe_i_free(solution->ctx, totals);
+    return status;
 }
 
-void kfe_i_solution_fix_signs(kfe_i_solution *solution)
+/* Whether the coefficients are on examples whose content is known. */
+static int knows_content(const kfe_i_solution *solution)
 {
-    kfe_i_solution_take_signs(solution, NULL);
+    const kfe_i_fit_source *source = solution->source;
+
+    return solution->kind == KFE_SOLUTION_DUAL && source && source->views && source->target &&
+           source->target->keys && (solution->index || solution->rows == source->views->rows);
 }
 
-void kfe_i_solution_take_signs(kfe_i_solution *solution, double *signs)
+kfe_status kfe_i_solution_signs(const kfe_i_solution *solution, double *signs)
 {
+    kfe_status status = KFE_OK;
+    kfe_i_distinct distinct = {0};
+
+    for (int64_t j = 0; j < solution->dim; j++)
+        signs[j] = leading_of(solution->coefficients + j, solution->rows, solution->dim) >= 0 ? 1 : -1;
+    if (!knows_content(solution))
+        return KFE_OK;
+    const kfe_i_target *target = solution->source->target;
+    KFE_TRY(kfe_i_distinct_make(solution->ctx, solution->source->views->rows, target->keys, KFE_STREAM_SIGNS,
+                                &distinct));
+    if (distinct.count < distinct.rows || target->weights)
+        KFE_TRY(signs_by_content(solution, &distinct, signs));
+cleanup:
+    kfe_i_distinct_free(&distinct);
+    return status;
+}
+
+kfe_status kfe_i_solution_fix_signs(kfe_i_solution *solution)
+{
+    return kfe_i_solution_take_signs(solution, NULL);
+}
+
+kfe_status kfe_i_solution_take_signs(kfe_i_solution *solution, double *signs)
+{
+    kfe_status status = KFE_OK;
     int64_t k = solution->dim;
     double *a = solution->coefficients;
+    double *own = NULL;
 
+    KFE_ALLOC(solution->ctx, own, k);
+    KFE_TRY(kfe_i_solution_signs(solution, own));
     for (int64_t j = 0; j < k; j++) {
-        double sign = kfe_i_solution_sign(solution, j);
         if (signs)
-            signs[j] = sign;
-        if (sign > 0)
-            continue;
-        for (int64_t i = 0; i < solution->rows; i++)
+            signs[j] = own[j];
+        for (int64_t i = 0; i < solution->rows && own[j] < 0; i++)
             a[i * k + j] = -a[i * k + j];
-        if (solution->offset)
+        if (solution->offset && own[j] < 0)
             solution->offset[j] = -solution->offset[j];
     }
+cleanup:
+    kfe_i_free(solution->ctx, own);
+    return status;
 }
 
 kfe_status kfe_i_solution_spread(kfe_i_solution *solution, int64_t n)

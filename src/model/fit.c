@@ -258,11 +258,13 @@ static kfe_status run_method(kfe_i_fit *job, kfe_i_fit_source *source)
     kfe_i_operator op = {.open = open_when_asked, .state = job};
 
     source->op = &op;
+    job->solution.source = source;
     KFE_TRY(job->spec->method->fit(job->ctx, source, job->spec->settings, &job->solution));
     weigh_coefficients(op.roots, &job->solution);
 cleanup:
     kfe_i_operator_close(job->ctx, &op);
     source->op = NULL;
+    job->solution.source = NULL;
     return status;
 }
 

@@ -30,6 +30,7 @@ typedef struct variation {
     int up_to_scale;   /* features may be longer, all by the same factor */
     int of_dressed;    /* also of tables with text, gaps or views */
     int kernels_only;  /* the parameters of the kernels are compared, not what they lead to */
+    int as_they_are;   /* features of plain tables are compared one by one, with their signs */
 } variation;
 
 static const variation variations[] = {
@@ -82,7 +83,8 @@ static const variation variations[] = {
      .applies = counts_weights,
      .before = support_weigh,
      .change = support_repeat,
-     .steps = 1},
+     .steps = 1,
+     .as_they_are = 1},
     {.name = "weights of classes",
      .applies = counts_class_weights,
      .before = support_weigh_by_class,
@@ -93,7 +95,8 @@ static const variation variations[] = {
      .applies = counts_weights,
      .before = support_weigh_twice,
      .change = support_repeat,
-     .steps = 1},
+     .steps = 1,
+     .as_they_are = 1},
     {.name = "all rows twice",
      .of_dressed = 1,
      .applies = ignores_counts,
@@ -301,7 +304,7 @@ static double distance(const job *task, const variation *v, answer *a, answer *b
         normalise(x);
         normalise(y);
     }
-    if (task->decides)
+    if (task->decides || (v->as_they_are && !task->dress && !may_notice(task, SIGNS)))
         return x->cols == y->cols ? support_distance(x->rows * x->cols, x->values, y->values) : INFINITY;
     return support_distance_up_to_rotation(x->rows, x->cols, x->values, y->cols, y->values);
 }

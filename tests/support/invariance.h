@@ -36,7 +36,7 @@ typedef struct exception {
 /* NULL: none. */
 const exception *exception_of(const job *task);
 
-typedef enum cause { CONSTANTS, UNITS, EQUAL_ROWS, WEIGHTS, COUNTS, EVERYTHING } cause;
+typedef enum cause { CONSTANTS, UNITS, EQUAL_ROWS, WEIGHTS, SIGNS, COUNTS, EVERYTHING } cause;
 
 int may_notice(const job *task, cause by);
 

@@ -314,18 +314,29 @@ static void place_view(const canonical *c, const arrangement *to, int64_t v, kfe
 }
 
 /* One sign for a feature of all views, so that they stay positively correlated: that of the largest coefficient of the first. */
-static void fix_signs(const canonical *c)
+static kfe_status fix_signs(canonical *c)
 {
-    const kfe_i_solution first = {
-        .rows = c->support, .dim = c->dim, .coefficients = c->views[0].coefficients};
+    kfe_status status = KFE_OK;
+    kfe_i_fit_source source = *c->source;
+    kfe_i_solution first = {.ctx = c->ctx,
+                            .source = &source,
+                            .kind = KFE_SOLUTION_DUAL,
+                            .rows = c->support,
+                            .dim = c->dim,
+                            .coefficients = c->views[0].coefficients,
+                            .index = c->landmarks};
+    double *signs = NULL;
 
-    for (int64_t j = 0; j < c->dim; j++) {
-        double sign = kfe_i_solution_sign(&first, j);
-        for (int64_t v = 0; v < c->count && sign < 0; v++) {
+    source.op = NULL; /* these coefficients have the roots of the weights already */
+    KFE_TAKE(&c->memory, signs, c->dim);
+    KFE_TRY(kfe_i_solution_signs(&first, signs));
+    for (int64_t j = 0; j < c->dim; j++)
+        for (int64_t v = 0; v < c->count && signs[j] < 0; v++) {
             cblas_dscal((blasint)c->support, -1, c->views[v].coefficients + j, (blasint)c->dim);
             c->views[v].offset[j] = -c->views[v].offset[j];
         }
-    }
+cleanup:
+    return status;
 }
 
 static kfe_status make_solution(canonical *c, kfe_i_solution *out)
@@ -338,7 +349,7 @@ static kfe_status make_solution(canonical *c, kfe_i_solution *out)
     KFE_TRY(arrange(c, &to));
     for (int64_t v = 0; v < c->count; directions += c->parts[v++].rank * c->dim)
         KFE_TRY(make_coefficients(c, v, directions));
-    fix_signs(c);
+    KFE_TRY(fix_signs(c));
     KFE_TRY(kfe_i_solution_begin(c->ctx, KFE_SOLUTION_VIEWS, c->count * c->support, to.dim, out));
     KFE_ALLOC_ZERO(c->ctx, out->offset, to.dim);
     for (int64_t v = 0; v < c->count; v++)

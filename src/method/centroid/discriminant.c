@@ -155,7 +155,7 @@ kfe_status kfe_i_discriminants(kfe_context *ctx, const kfe_i_discriminant_space 
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (blasint)space->rows, (blasint)dim, (blasint)q, 1,
                 space->basis, (blasint)q, directions, (blasint)q, 0, out->coefficients, (blasint)dim);
     KFE_TRY(kfe_i_solution_record(out, "scatter-ratios", ratios, dim));
-    kfe_i_solution_fix_signs(out);
+    KFE_TRY(kfe_i_solution_fix_signs(out));
 cleanup:
     kfe_i_arena_free(&memory);
     return status;

@@ -223,7 +223,7 @@ kfe_status kfe_i_deflation_solution(kfe_i_deflation *d, kfe_i_solution *out)
                                  out));
     make_coefficients(d, out->coefficients);
     KFE_TRY(centre_solution(d, out));
-    kfe_i_solution_take_signs(out, d->signs);
+    KFE_TRY(kfe_i_solution_take_signs(out, d->signs));
     if (d->targets > 0)
         KFE_TRY(record_quality(d, out));
     if (!primal)

@@ -220,7 +220,7 @@ static kfe_status make_solution(const pls_state *s, int moments, kfe_i_solution 
     KFE_ALLOC(s->ctx, out->offset, k);
     cblas_dgemv(CblasRowMajor, CblasTrans, (blasint)s->cols, (blasint)k, 1, out->coefficients, (blasint)k,
                 s->sums->mean, 1, 0, out->offset, 1);
-    kfe_i_solution_take_signs(out, signs);
+    KFE_TRY(kfe_i_solution_take_signs(out, signs));
     KFE_TRY(record_quality(s, signs, out));
     if (moments)
         KFE_TRY(make_moments(s, signs, out));

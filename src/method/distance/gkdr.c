@@ -235,7 +235,7 @@ static kfe_status make_solution(kfe_context *ctx, const candidate *c, kfe_i_solu
 
     KFE_TRY(kfe_i_solution_begin(ctx, KFE_SOLUTION_PRIMAL, v->rows, v->cols, out));
     memcpy(out->coefficients, v->values, (size_t)kfe_i_map_size(v) * sizeof *v->values);
-    kfe_i_solution_fix_signs(out);
+    KFE_TRY(kfe_i_solution_fix_signs(out));
     KFE_TRY(kfe_i_solution_record(out, "eigenvalues", c->eigenvalues, v->cols));
     KFE_TRY(kfe_i_solution_record(out, "steps", &c->steps, 1));
     KFE_TRY(kfe_i_solution_record(out, "width", &c->width, 1));

@@ -294,7 +294,7 @@ static kfe_status solve(local_scatter *s, const char *method, const kfe_i_factor
     KFE_TRY(kfe_i_factor_solution(f, vectors, dim, out));
     KFE_TRY(kfe_i_solution_record(out, "criterion", values, dim));
     KFE_TRY(kfe_i_solution_record(out, "ridge", &ridge, 1));
-    kfe_i_solution_fix_signs(out);
+    KFE_TRY(kfe_i_solution_fix_signs(out));
 cleanup:
     return status;
 }

@@ -369,7 +369,7 @@ static kfe_status make_predictor(joint *s, kfe_i_solution *out)
     memcpy(s->svms.offset, s->best.offset, (size_t)s->svms.count * sizeof *s->best.offset);
     KFE_ALLOC(s->ctx, signs, s->best.dim);
     KFE_TRY(kfe_i_onevsrest_predictor(&s->svms, s->best.dim, s->best.features, &out->predictor));
-    kfe_i_solution_take_signs(out, signs);
+    KFE_TRY(kfe_i_solution_take_signs(out, signs));
     for (int64_t j = 0; j < s->best.dim; j++)
         for (int64_t m = 0; m < out->predictor.outputs; m++)
             out->predictor.weights[j * out->predictor.outputs + m] *= signs[j];

@@ -86,6 +86,17 @@ static void clear_of_first(int64_t rows, int64_t k, int64_t done, double *w)
         }
 }
 
+/* Replaces column `at` of w by factor·direction, turned to the side of the column drawn there: an eigenvector may have either sign, and
+ * what is drawn follows the content of the rows. */
+static void replace_column(int64_t rows, int64_t k, int64_t at, double factor, const double *direction,
+                           double *w)
+{
+    double along = cblas_ddot((blasint)rows, direction, 1, w + at, (blasint)k);
+
+    for (int64_t i = 0; i < rows; i++)
+        w[i * k + at] = (along < 0 ? -factor : factor) * direction[i];
+}
+
 static kfe_status supervise(const kfe_i_local_problem *p, const kfe_i_local_source *part, double *w)
 {
     kfe_status status = KFE_OK;
@@ -95,7 +106,9 @@ static kfe_status supervise(const kfe_i_local_problem *p, const kfe_i_local_sour
     int64_t done = 0;
     double *between = NULL;
     double *small = NULL;
+    double *direction = NULL;
 
+    KFE_ALLOC(p->ctx, direction, rows);
     KFE_ALLOC(p->ctx, between, rows * c);
     KFE_ALLOC(p->ctx, small, 2 * c * c + c);
     double *vectors = small + c * c;
@@ -103,13 +116,16 @@ static kfe_status supervise(const kfe_i_local_problem *p, const kfe_i_local_sour
     KFE_TRY(class_means(p, &part->columns, between));
     kfe_i_inner_products(rows, kfe_i_packed(between, c), kfe_i_packed(between, c), small);
     KFE_TRY(kfe_i_symmetric_eigen(p->ctx, c, small, c, values, vectors));
-    for (; done < most && values[done] > KFE_RANK_TOLERANCE * values[0] && values[done] > 0; done++)
-        cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)rows, (blasint)c, 1 / sqrt(values[done]), between,
-                    (blasint)c, vectors + done, (blasint)c, 0, w + done, (blasint)part->dim);
+    for (; done < most && values[done] > KFE_RANK_TOLERANCE * values[0] && values[done] > 0; done++) {
+        cblas_dgemv(CblasRowMajor, CblasNoTrans, (blasint)rows, (blasint)c, 1, between, (blasint)c,
+                    vectors + done, (blasint)c, 0, direction, 1);
+        replace_column(rows, part->dim, done, 1 / sqrt(values[done]), direction, w);
+    }
     clear_of_first(rows, part->dim, done, w);
 cleanup:
     kfe_i_free(p->ctx, between);
     kfe_i_free(p->ctx, small);
+    kfe_i_free(p->ctx, direction);
     return status;
 }
 

@@ -94,7 +94,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const vo
     KFE_TRY(label_factor(ctx, source->target, s->label_kernel, weights.labels));
     KFE_TRY(kfe_i_ridge_weights_solve(&weights));
     KFE_TRY(find_directions(ctx, &weights, s->dim, out));
-    kfe_i_solution_fix_signs(out);
+    KFE_TRY(kfe_i_solution_fix_signs(out));
     KFE_TRY(kfe_i_bank_finish(&bank, weights.result.d, out));
     KFE_TRY(kfe_i_ridge_weights_record(&weights, out));
 cleanup:

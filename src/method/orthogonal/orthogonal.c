@@ -182,7 +182,7 @@ static kfe_status make_solution(components *s, const kfe_i_factor *f, kfe_i_solu
             all[l * dim + j] = v[l];
     }
     KFE_TRY(kfe_i_factor_solution(f, all, dim, out));
-    kfe_i_solution_fix_signs(out);
+    KFE_TRY(kfe_i_solution_fix_signs(out));
     KFE_TRY(kfe_i_solution_record(out, "predictive", &predictive, 1));
     KFE_TRY(kfe_i_solution_record(out, "orthogonal-shares", s->shares, s->count));
 cleanup:

@@ -108,7 +108,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const vo
     note_narrow(ctx, dim, values);
     if (centred)
         KFE_TRY(kfe_i_solution_centre(out, centred));
-    kfe_i_solution_fix_signs(out);
+    KFE_TRY(kfe_i_solution_fix_signs(out));
 cleanup:
     kfe_i_gram_free(centred);
     kfe_i_arena_free(&memory);

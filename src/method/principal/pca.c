@@ -180,7 +180,7 @@ static kfe_status fit(kfe_context *ctx, const kfe_i_fit_source *source, const vo
     kfe_i_copy_block(d, dim, directions, wanted, out->coefficients, dim);
     KFE_ALLOC(ctx, out->offset, dim);
     kfe_i_transpose_times(dim, d, 1, out->coefficients, x.means, out->offset);
-    kfe_i_solution_fix_signs(out);
+    KFE_TRY(kfe_i_solution_fix_signs(out));
     KFE_TRY(kfe_i_solution_record(out, "eigenvalues", values, dim));
 cleanup:
     kfe_i_arena_free(&memory);

@@ -378,7 +378,7 @@ kfe_status kfe_i_pursuit_record_regression(const kfe_i_pursuit *p, kfe_i_solutio
 
     KFE_TAKE(&memory, signs, p->found.count);
     KFE_TAKE(&memory, regression, p->targets * p->found.count);
-    kfe_i_solution_take_signs(out, signs);
+    KFE_TRY(kfe_i_solution_take_signs(out, signs));
     for (int64_t t = 0; t < p->targets; t++)
         for (int64_t j = 0; j < p->found.count; j++)
             regression[t * p->found.count + j] = signs[j] * p->found.slopes[j * p->targets + t];

@@ -147,7 +147,7 @@ static kfe_status fit_coefficients(kfe_context *ctx, const kfe_i_fit_source *sou
     KFE_TRY(kfe_i_best_directions(ctx, &candidates, n, s->dim, out));
     KFE_TRY(kfe_i_solution_record(out, "ridge", &ridge, 1));
     KFE_TRY(centre_features(ctx, gram, image, out));
-    kfe_i_solution_fix_signs(out);
+    KFE_TRY(kfe_i_solution_fix_signs(out));
 cleanup:
     kfe_i_label_factor_free(&labels);
     kfe_i_arena_free(&memory);

@@ -325,7 +325,7 @@ static kfe_status make_solution(ridge_state *s, kfe_i_solution *out)
     KFE_TRY(kfe_i_loo_record(out, &s->choice));
     if (s->centred)
         KFE_TRY(kfe_i_solution_centre(out, s->centred));
-    kfe_i_solution_fix_signs(out);
+    KFE_TRY(kfe_i_solution_fix_signs(out));
 cleanup:
     return status;
 }

@@ -264,7 +264,7 @@ static kfe_status fit_gram(kfe_context *ctx, const kfe_i_fit_source *source, con
     KFE_TRY(kfe_i_loo_record(out, &red.choice));
     if (red.means)
         KFE_TRY(set_offset(&red, out));
-    kfe_i_solution_fix_signs(out);
+    KFE_TRY(kfe_i_solution_fix_signs(out));
 cleanup:
     kfe_i_label_factor_free(&red.labels);
     kfe_i_arena_free(&red.memory);

@@ -262,7 +262,7 @@ kfe_status kfe_i_stand_in_solution(const kfe_i_stand_in *s, const kfe_i_sums *su
     KFE_ALLOC(solution->ctx, signs, solution->dim);
     if (solution->kind == KFE_SOLUTION_DUAL)
         KFE_TRY(dual_to_primal(&s->table, solution));
-    kfe_i_solution_take_signs(solution, signs);
+    KFE_TRY(kfe_i_solution_take_signs(solution, signs));
     correct_records(solution, (double)s->table.rows / sums->rows, signs);
     kfe_i_free(solution->ctx, solution->offset);
     solution->offset = NULL;

@@ -248,7 +248,7 @@ static kfe_status make_solution(const skfe_state *s, kfe_i_solution *out)
     KFE_TRY(kfe_i_solution_begin(s->ctx, KFE_SOLUTION_DUAL, n, d, out));
     memcpy(out->coefficients, s->best.subspace.basis, (size_t)(n * d) * sizeof *out->coefficients);
     KFE_TRY(record_search(s, out));
-    kfe_i_solution_fix_signs(out);
+    KFE_TRY(kfe_i_solution_fix_signs(out));
     if (!s->best.result.converged && s->settings->max_iter != ITERATIONS_AUTO)
         kfe_i_log(
             s->ctx, KFE_LOG_INFO,
