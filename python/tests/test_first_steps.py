@@ -27,7 +27,7 @@ def test_names_that_other_packages_use(iris):
     (lambda X, y: kfe.KFD(ridge=[0.1, 1]).fit(X, y), r"ridge takes one value, not list .*to try several, search"),
     (lambda X, y: kfe.KFD(kernel={"nam": "rbf"}).fit(X, y), "there is no view 'nam'"),
     (lambda X, y: kfe.KFD(random_state=1.5).fit(X, y), "random_state"),
-    (lambda X, y: kfe.KFD(missing="zero").fit(X, y), "missing is one of 'error', 'mean', 'median' and 'most_frequent'"),
+    (lambda X, y: kfe.KFD(missing="zero").fit(X, y), "missing is one of 'error', 'mean', 'median', 'most_frequent' and 'nipals'"),
     (lambda X, y: kfe.KFD(encode="colour").fit(X, y), "encode names the column 'colour', but X has 4 columns, from 0 to 3"),
     (lambda X, y: kfe.MKLClassifier(views={"a": [0, 1], "b": [1, 2]}).fit(X, y), "column 2 is in the views 'a' and 'b'"),
     (lambda X, y: kfe.cv(kfe.KFDClassifier(), X, y, groups=np.zeros(len(y))), "groups needs at least two different groups"),

@@ -174,7 +174,8 @@ int kfe_spec_accumulates(const kfe_spec *spec)
            kfe_i_spec_calibration(spec) == KFE_CALIBRATION_NONE &&
            spec->fit.conformal == KFE_CONFORMAL_NONE && !spec->fit.target_scale &&
            spec->fit.choose == KFE_CHOOSE_ONE_SE && !kfe_i_balances_classes(spec) &&
-           kfe_i_chain_each(spec->ctx, spec->fit.prepare, refuse_learning, (void *)(uintptr_t)spec) == KFE_OK;
+           (!kfe_i_spec_prepares(spec) || kfe_i_chain_each(spec->ctx, spec->fit.prepare, refuse_learning,
+                                                           (void *)(uintptr_t)spec) == KFE_OK);
 }
 
 /* ---- the map ---- */

@@ -107,6 +107,13 @@ int kfe_context_threads(const kfe_context *ctx)
     return threads < limit ? threads : limit;
 }
 
+int kfe_i_threads_for(const kfe_context *ctx, int64_t numbers)
+{
+    enum { SMALL = 1 << 18 };
+
+    return numbers < SMALL ? 1 : kfe_context_threads(ctx);
+}
+
 void kfe_context_set_seed(kfe_context *ctx, uint64_t seed)
 {
     ctx->seed = seed;

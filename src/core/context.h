@@ -92,6 +92,9 @@ const char *kfe_i_device_wanted(const kfe_context *ctx);
 /* Whether this number of kernel values should be computed on a device. */
 int kfe_i_wants_device(const kfe_context *ctx, double work);
 
+/* The threads for one pass over so many numbers: one for a few, for which more would take longer. */
+int kfe_i_threads_for(const kfe_context *ctx, int64_t numbers);
+
 /* Bytes that may still be planned for: the limit minus what is in use. A few megabytes in use are not counted, so that
  * small problems have all of a small limit. */
 int64_t kfe_i_memory_left(const kfe_context *ctx);

@@ -52,10 +52,11 @@ int kfe_i_features_have_names(const kfe_model *model)
 static const char *word_and_number(const kfe_model *model, int64_t feature, long long *number)
 {
     int64_t predictive = predictive_count(model);
+    int64_t dim = features_of_view(model);
 
     *number = feature + 1;
-    if (predictive < 0 && features_of_view(model) > 0)
-        *number = feature % features_of_view(model) + 1;
+    if (predictive < 0 && dim > 0)
+        *number = feature % dim + 1;
     if (predictive < 0)
         return word_of(model);
     if (feature < predictive)

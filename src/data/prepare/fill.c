@@ -119,8 +119,8 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Columns that a thread works on at once; tables of fewer numbers than SMALL_TABLE are left to one thread. */
-enum { GROUP = 64, SMALL_TABLE = 1 << 18 };
+/* Columns that a thread works on at once. */
+enum { GROUP = 64 };
 
 /* Means of the columns from `first` to `last`; totals: of their weights. A running mean does not overflow where a sum would. */
 static void find_running_means(const kfe_i_table *table, int64_t first, int64_t last, double *means,
@@ -238,10 +238,9 @@ static kfe_status learn_means(kfe_context *ctx, const kfe_i_table *table, double
 {
     kfe_status status = KFE_OK;
     double *totals = NULL;
-    int threads = table->rows * table->cols < SMALL_TABLE ? 1 : kfe_context_threads(ctx);
 
     KFE_ALLOC(ctx, totals, table->cols);
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(kfe_i_threads_for(ctx, table->rows * table->cols)) schedule(static)
     for (int64_t first = 0; first < table->cols; first += GROUP)
         find_means(table, first, first + GROUP < table->cols ? first + GROUP : table->cols, fill, totals);
     for (int64_t j = table->cols - 1; j >= 0; j--)

@@ -38,7 +38,7 @@ typedef enum kfe_i_scale_kind {
 #define KFE_SCALE_NAMED "no=0|yes=1"
 
 /* `auto` standardises when the ranges of the columns differ by more than this factor, the narrowest tenth of them left out.
- * docs/defaults.md has the measurements behind the rule. */
+ * docs/defaults-measured.md has the measurements behind the rule. */
 #define KFE_SCALE_RATIO 10
 #define KFE_SCALE_NARROW_SHARE 10
 

@@ -364,8 +364,10 @@ void kfe_i_column_pls_sizes(kfe_i_column_pls *pls, double *sizes)
             cblas_daxpy((blasint)p, z[j], pls->weights + j * p, 1, pls->before, 1);
         }
         for (int64_t j = 0; j < p; j++)
-            sizes[j] = hypot(sizes[j], pls->before[j]);
+            sizes[j] += pls->before[j] * pls->before[j];
     }
+    for (int64_t j = 0; j < p; j++)
+        sizes[j] = sqrt(sizes[j]);
 }
 
 double kfe_i_column_pls_error(const kfe_i_column_pls *pls)

@@ -17,19 +17,14 @@
 #include "core/share.h"
 
 /* Columns that a thread works on. With fewer, the pieces of rows are too short for the processor to fetch ahead, which takes up to eight
- * times as long. Tables of fewer numbers than SMALL are left to one thread. */
-enum { GROUP = 64, SMALL = 1 << 18 };
+ * times as long. */
+enum { GROUP = 64 };
 
 /* Columns of a dense table, side by side, so that loops over them can use the processor's vectors. */
 struct group {
     int64_t first, count;
     double low[GROUP], high[GROUP], mean[GROUP], reach[GROUP], spread[GROUP];
 };
-
-static int useful_threads(const kfe_context *ctx, int64_t numbers)
-{
-    return numbers < SMALL ? 1 : kfe_context_threads(ctx);
-}
 
 static const double *values_of(const kfe_i_table *table, int64_t row, const struct group *g, double *room)
 {
@@ -76,7 +71,7 @@ static void find_group_means(const kfe_i_table *table, const int64_t *rows, int6
 void kfe_i_column_ranges_find(kfe_context *ctx, const kfe_i_table *table, const int64_t *rows, int64_t count,
                               kfe_i_column_facts *columns)
 {
-#pragma omp parallel for num_threads(useful_threads(ctx, count * table->cols)) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(kfe_i_threads_for(ctx, count * table->cols)) schedule(dynamic, 1)
     for (int64_t first = 0; first < table->cols; first += GROUP)
         find_group_means(table, rows, count, first, columns);
 }
@@ -159,7 +154,7 @@ static void find_spreads(kfe_context *ctx, const kfe_i_table *table, double tota
     if (table->kind != KFE_TABLE_DENSE)
         find_stored_spreads(table, centred, columns);
     else
-#pragma omp parallel for num_threads(useful_threads(ctx, table->cols * table->rows)) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(kfe_i_threads_for(ctx, table->cols * table->rows)) schedule(dynamic, 1)
         for (int64_t first = 0; first < table->cols; first += GROUP)
             find_group_spreads(table, centred, first, columns);
     for (int64_t j = 0; j < table->cols; j++) {

@@ -100,19 +100,15 @@ kfe_i_table kfe_i_table_slice(const kfe_i_table *table, int64_t first, int64_t c
     return slice;
 }
 
-/* A table of fewer numbers than this is copied or searched on one thread. */
-enum { SMALL_TABLE = 1 << 18 };
-
 static kfe_status gather_dense(kfe_context *ctx, const kfe_i_table *table, const int64_t *index,
                                int64_t count, kfe_i_table *out)
 {
     kfe_status status = kfe_i_table_new_dense(ctx, count, table->cols, out);
-    int threads = count * table->cols < SMALL_TABLE ? 1 : kfe_context_threads(ctx);
 
     if (status != KFE_OK)
         return status;
         /* new memory is cleared by the system when it is touched first, which takes longer than the copy */
-#pragma omp parallel for num_threads(threads) schedule(static)
+#pragma omp parallel for num_threads(kfe_i_threads_for(ctx, count * table->cols)) schedule(static)
     for (int64_t i = 0; i < count; i++)
         kfe_i_table_dense_row(table, index ? index[i] : i, out->values + i * out->stride);
     return KFE_OK;
@@ -375,17 +371,14 @@ static int row_is_within(const kfe_i_table *table, int64_t i, double largest)
     return beyond == 0;
 }
 
-static int search_threads(const kfe_context *ctx, const kfe_i_table *table)
-{
-    return table->rows * table->cols < SMALL_TABLE ? 1 : kfe_context_threads(ctx);
-}
-
 /* The first row that is not within; `rows` if all are. */
 static int64_t first_row_beyond(const kfe_context *ctx, const kfe_i_table *table, double largest)
 {
     int64_t found = table->rows;
 
-#pragma omp parallel for num_threads(search_threads(ctx, table)) schedule(static) reduction(min : found)
+#pragma omp parallel for num_threads(kfe_i_threads_for(ctx, table->rows * table->cols)) schedule(static)     \
+    reduction(min                                                                                            \
+              : found)
     for (int64_t i = 0; i < table->rows; i++)
         if (i < found && !row_is_within(table, i, largest))
             found = i;

@@ -32,12 +32,9 @@ kfe_status kfe_i_points_check(kfe_context *ctx, const kfe_i_kernel *kernel, cons
 
 /* ---- centring ---- */
 
-/* Tables of fewer numbers are prepared on one thread. */
-enum { SMALL_TABLE = 1 << 18 };
-
 static int useful_threads(const kfe_context *ctx, const kfe_i_table *table)
 {
-    return table->rows * table->cols < SMALL_TABLE ? 1 : kfe_context_threads(ctx);
+    return kfe_i_threads_for(ctx, table->rows * table->cols);
 }
 
 /* Columns whose means a thread makes, which lie in one or two cache lines. */

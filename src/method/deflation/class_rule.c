@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "core/invariant.h"
 #include "core/memory.h"
 #include "learn/learner.h"
 #include "linalg/linalg.h"
@@ -197,5 +198,8 @@ cleanup:
 kfe_status kfe_i_class_rule_learn(kfe_context *ctx, const kfe_i_fit_source *source, kfe_i_class_rule rule,
                                   kfe_i_solution *solution)
 {
-    return kfe_i_class_rule_learn_views(ctx, source, rule, (const double[]){1}, solution);
+    double weight = 1;
+
+    assert(source->view_count == 1);
+    return kfe_i_class_rule_learn_views(ctx, source, rule, &weight, solution);
 }

@@ -27,7 +27,7 @@
 enum { REAL_DIRECTIONS = 2, FEWEST_CLASS_DIRECTIONS = 4 };
 
 #define LINEAR "linear"
-/* iterations=auto; docs/defaults.md says how they were set. */
+/* iterations=auto; docs/defaults-measured.md says how they were set. */
 #define LARGEST_FALL 1.5
 #define WIDER 1.75
 /* A candidate replaces an earlier one if its error is smaller by this share, so that rounding decides nothing. */
@@ -244,7 +244,7 @@ cleanup:
     return status;
 }
 
-/* Chosen on development sets (docs/defaults.md). */
+/* Chosen on development sets (docs/defaults-measured.md). */
 static int64_t usual_directions(const kfe_i_target *target, int64_t columns)
 {
     int64_t usual = REAL_DIRECTIONS;
