@@ -103,9 +103,9 @@ def run_within(folder, megabytes, *arguments):
 
 @pytest.fixture(scope="module")
 def least(folder):
-    """The smallest address space, in MB, with which kfe starts and reads the data."""
+    """The smallest address space, in MB, with which kfe starts and reads the data; the kernel matrix of the tests takes 24 more."""
     low, high = 16, 1024
-    while high - low > 8:
+    while high - low > 2:
         middle = (low + high) / 2
         starts = run_within(folder, middle, "convert", "-q", "many.csv", "copy.csv")[0] == 0
         low, high = (low, middle) if starts else (middle, high)

@@ -130,7 +130,7 @@ kfe_status kfe_i_observed_solution(kfe_i_observed *o, int64_t lead, kfe_i_soluti
 
     KFE_ALLOC(o->ctx, signs, o->count);
     KFE_TRY(make_coefficients(o, lead, out));
-    kfe_i_solution_take_signs(out, signs);
+    KFE_TRY(kfe_i_solution_take_signs(out, signs));
     KFE_TRY(make_nipals(o, lead, signs, &out->nipals));
     KFE_TRY(record_loss(o, out));
 cleanup:
