@@ -57,7 +57,8 @@ void kfe_i_solution_free(kfe_i_solution *solution)
         kfe_i_predictor_free(&solution->predictor);
     if (solution->moments.dim > 0)
         kfe_i_moments_free(&solution->moments);
-    kfe_i_nipals_free(&solution->nipals);
+    if (solution->nipals.ctx)
+        kfe_i_nipals_free(&solution->nipals);
     memset(solution, 0, sizeof *solution);
 }
 

@@ -91,7 +91,8 @@ void kfe_model_free(kfe_model *model)
         kfe_i_tree_free(model->tree);
     if (model->moments.dim > 0)
         kfe_i_moments_free(&model->moments);
-    kfe_i_nipals_free(&model->nipals);
+    if (model->nipals.ctx)
+        kfe_i_nipals_free(&model->nipals);
     kfe_i_free(ctx, model);
 }
 

@@ -13,10 +13,9 @@ void kfe_i_nipals_free(kfe_i_nipals *nipals)
 {
     double *arrays[] = {nipals->means, nipals->weights, nipals->loadings, nipals->squares, nipals->patterns};
 
-    for (size_t i = 0; nipals->ctx && i < sizeof arrays / sizeof *arrays; i++)
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         kfe_i_free(nipals->ctx, arrays[i]);
-    if (nipals->ctx)
-        kfe_i_free(nipals->ctx, nipals->places);
+    kfe_i_free(nipals->ctx, nipals->places);
     memset(nipals, 0, sizeof *nipals);
 }
 

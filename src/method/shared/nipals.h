@@ -23,6 +23,7 @@ typedef struct kfe_i_nipals {
     double *squares, *patterns;
 } kfe_i_nipals;
 
+/* Of one that has a context, as those that are filled in have. */
 void kfe_i_nipals_free(kfe_i_nipals *nipals);
 /* Sets the rows of out (rows × dim) whose rows of the table have NaNs to their features plus the offset (NULL: zero), which the caller
  * subtracts from all rows. Leaves other rows alone, and all rows if `nipals` has no components. */
